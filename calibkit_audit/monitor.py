@@ -17,7 +17,7 @@ from calibkit.inputs import FloatVector, View, as_level, binary_problem
 from calibkit.results import Result, listed, spell
 from calibkit_audit.saving import finite, write_whole
 
-_WHAT, _VERSION = "calibkit monitor", 2  # another version where bets, stakes or sums change
+_WHAT, _VERSION = "calibkit monitor", 3  # another version where bets, stakes or sums change
 _SETTINGS = ("model", "view", "alpha")
 _ROWS = 4096  # are worked on at a time
 _LARGEST_LOG = 700.0  # of a number that a float holds
@@ -28,7 +28,6 @@ _A, _B = (values.ravel()[1:] for values in _GRID)  # without shift 0 at slope 1,
 # Half of the stake on shifts alone, a quarter on slopes alone, a quarter on both.
 _KIND = 2 * (_A != 0) + (_B != 1)
 _STAKE = np.array([0, 1 / 4, 1 / 2, 1 / 4])[_KIND] / np.bincount(_KIND)[_KIND]
-_LAMBDA = 2.0 ** -np.arange(1, 17)  # bets on the mean gap, all with the same stake
 _NOTHING = -1e300  # logarithm of what no bet has made; JSON knows no infinity
 # After an alarm: offsets alone, and every third of them with other slopes.
 _OFFSETS = np.linspace(-3, 3, 61)
@@ -47,7 +46,6 @@ class MonitorState:
     logits: float = 0.0  # their sum; predictions of 0 and 1 have none
     n_logits: int = 0
     residuals: float = 0.0
-    squares: float = 0.0  # of the residuals
     alarm: int | None = None
     log_now: float = 0.0
     log_largest: float = 0.0
@@ -79,7 +77,6 @@ class MonitorState:
             logits=float(added[-1]),
             n_logits=self.n_logits + int((~certain).sum()),
             residuals=self.residuals + float((label - prob).sum()),
-            squares=self.squares + float(((label - prob) ** 2).sum()),
             alarm=alarm,
             log_now=float(total[-1]),
             log_largest=max(self.log_largest, float(total.max())),
@@ -112,22 +109,6 @@ def _offset_interval(later: list[float], alpha: float) -> tuple[float, float, fl
     return float(best), low, high
 
 
-def _lowest_mean(total: float, squares: float, n: int, error: float) -> float:
-    """Return the smallest mean that a sum of n gaps does not refute, with this error at all times.
-
-    A player who bets that gaps are larger has
-    ``mean over lambda of exp(lambda (total - n mean) - psi(lambda) squares)``.
-    """
-
-    def log_wealth(mean: float) -> float:
-        won = _LAMBDA * (total - n * mean) + (np.log1p(-_LAMBDA) + _LAMBDA) * squares
-        return float(np.logaddexp.reduce(won)) + math.log(error / len(_LAMBDA))
-
-    if not n or log_wealth(-1) <= 0:
-        return -1.0
-    return float(optimize.brentq(log_wealth, -1, total / n))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evidence(Result):
     """What a `Monitor` has seen so far.
@@ -141,8 +122,8 @@ class Evidence(Result):
         ``1 / largest``: ever at most alpha with probability alpha, whenever one looks.
     alarm : int or None
         The row, counted from 1, at which the wealth reached ``1 / alpha`` for the first time.
-    gap, low, high : float
-        Mean of label minus prediction, and the confidence sequence for what is expected of it.
+    gap : float
+        Mean of label minus prediction.
     n, events, impossible : int
         Rows, labels of 1, and rows that contradict a prediction of exactly 0 or 1.
     offset, offset_low, offset_high : float
@@ -156,8 +137,6 @@ class Evidence(Result):
     p_value: float
     alarm: int | None
     gap: float
-    low: float
-    high: float
     n: int
     events: int
     impossible: int
@@ -176,10 +155,7 @@ class Evidence(Result):
             f"p {self.p_value:.3g} at all looks."
         )
         if self.n:
-            text += (
-                f" Label minus prediction {self.gap:+.4f} on average ({100 * (1 - self.alpha):g} % "
-                f"at all looks: {self.low:+.4f} to {self.high:+.4f})."
-            )
+            text += f" Label minus prediction {self.gap:+.4f} on average."
         if self.impossible:
             text += f" {spell(self.impossible, 'label')} had been called impossible."
         return text if self.alarm is None else f"{text} {self._repair(self.n - self.alarm)}"
@@ -197,7 +173,7 @@ class Evidence(Result):
         return f"{rows} since: an {offsets} explains them: move the intercept."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        names = ("e_value", "largest", "p_value", "gap", "low", "high", "n", "events")
+        names = ("e_value", "largest", "p_value", "gap", "n", "events")
         offsets = ("offset", "offset_low", "offset_high")
         return listed(self, (*names, *offsets), ("quantity", "number"))
 
@@ -238,13 +214,6 @@ class Monitor:
     given the past. So M is a nonnegative martingale that begins at 1, and by Ville's inequality
     (1939) it ever reaches 1 / alpha with probability at most alpha. See Henzi and Ziegel (2022),
     section 2; Arnold, Henzi and Ziegel (2023).
-
-    **The mean gap.** With :math:`D_t = y_t - p_t`, of mean :math:`\delta_t` given the past, and
-    :math:`\psi(\lambda) = -\log(1 - \lambda) - \lambda`, the mean over 16 values of λ of
-    :math:`\exp(\lambda \sum (D_t - \delta_t) - \psi(\lambda) \sum D_t^2)` ever exceeds 2 / alpha
-    with probability at most alpha / 2 (Fan, Grama and Liu 2015), and the same holds of −D. The
-    means of :math:`\delta` so far that are not refuted are the confidence sequence (Howard and
-    others 2021, theorem 4).
 
     **After an alarm.** Let :math:`Q_{a,b}` be the likelihood of the rows after it for the offset
     a with the slope b, a from -3 to 3, b as above, and :math:`\bar Q` a fixed mean of these,
@@ -310,16 +279,13 @@ class Monitor:
             now = largest = math.inf
         elif state.alarm is not None:
             offsets = _offset_interval(state.later, self.alpha)
-        total, squares, n = state.residuals, state.squares, state.n
         return Evidence(
             e_value=math.exp(now),
             largest=math.exp(largest),
             p_value=math.exp(-largest),
             alarm=state.alarm,
-            gap=total / n if n else math.nan,
-            low=_lowest_mean(total, squares, n, self.alpha / 2),
-            high=-_lowest_mean(-total, squares, n, self.alpha / 2),
-            n=n,
+            gap=state.residuals / state.n if state.n else math.nan,
+            n=state.n,
             events=state.events,
             impossible=state.impossible,
             **dict(zip(("offset", "offset_low", "offset_high"), offsets, strict=True)),

@@ -1,4 +1,4 @@
-"""The figures of an audit: gaps with their band, repairs, groups, models, a smooth curve."""
+"""The figures of an audit: repairs, groups, models, a smooth curve."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,6 @@ from matplotlib import font_manager
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from calibkit.chance import ConsistencyBand
 from calibkit.inputs import FloatVector
 from calibkit.plot import frames, look
 from calibkit.reliability import BinTable
@@ -21,60 +20,6 @@ _CHANCE = "what chance allows"
 _BARS = 40  # of the histogram
 _MARKERS = ("o", "s", "^", "D", "v")  # of several models
 _STRIP, _GAP = 0.2, 0.04  # height of the histogram and space above it, as shares of the diagram
-
-
-def audit_gaps(
-    band: ConsistencyBand,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
-) -> Axes:
-    """Draw by how much each bin is off, beside what chance would do. Lesson 14.
-
-    Triangles point where the frequency lies: down, the predictions were too high.
-
-    Parameters
-    ----------
-    band : ConsistencyBand
-        From `calibkit.consistency_band`.
-    ax : matplotlib Axes, optional
-        Where to draw; left out, on a fresh figure.
-    title : str, optional
-        What stands above the diagram.
-    legend : bool, optional
-        Whether with a legend to the right; left out, on a fresh figure only.
-
-    Returns
-    -------
-    matplotlib Axes
-        What was drawn on; `plot.alt_text` says in words what it shows.
-
-    Examples
-    --------
-    >>> from calibkit import consistency_band
-    >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit_audit import plot
-    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
-    >>> band = consistency_band(sample.y_true, sample.y_prob, bins=10, rng=0)
-    >>> ax = plot.audit_gaps(band)
-    >>> ax.get_ylabel()
-    'observed minus predicted'
-    """
-    table, seen = band.table, band.table.occupied
-    x, gap = table.mean_prob[seen], -table.gap[seen]
-    low, high = band.lower[seen] - x, band.upper[seen] - x
-    words = ("mean prediction of the bin", "observed minus predicted")
-    with look.drawing(ax, _SIZE, words=words, title=title, legend=legend) as ax:
-        ax.axhline(0, color=look.GREY, linewidth=1.0)
-        ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
-        inside = ~band.outside[seen]
-        too_high = ~inside & (gap < 0), look.OVER, "v", "predicted too high"
-        too_low = ~inside & (gap > 0), look.UNDER, "^", "predicted too low"
-        _marks(ax, x, gap, (inside, look.INK, "o", "within chance"), too_high, too_low)
-        ax.set_xlim(-0.02, 1.02)
-    look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
-    return ax
 
 
 def _marks(ax: Axes, x: FloatVector, y: NDArray[Any], *kinds: tuple[Any, str, str, str]) -> None:

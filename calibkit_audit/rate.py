@@ -163,8 +163,8 @@ def estimate_rate(
     sums = [_Corrected.of(values, rows) for values in scores]
     half = [one.half_width(level) for one in sums]
     found = [(one.rate, one.rate - h, one.rate + h) for one, h in zip(sums, half, strict=True)]
-    verdicts = bool(np.isin(np.append(score, label[known]), (0, 1)).all())
-    plain = verdicts and cluster is None and chance is None
+    verdicts = np.isin(np.append(score, label[known]), (0, 1)).all()
+    plain = bool(verdicts) and cluster is None and chance is None
     found.append(two_error_rates(score, label, level) if plain else (np.nan,) * 3)
     z = special.ndtri((1 + level) / 2)
     own = z * float(groups.sums(score - mean).std()) * np.sqrt(groups.count) / n
@@ -180,7 +180,7 @@ def estimate_rate(
         n=n,
         labelled=len(known),
         needed=sums[place].needed(level),
-        notes=_notes(rows, undefined=verdicts and bool(np.isnan(rate[3]))),
+        notes=_notes(rows),
     )
 
 
@@ -331,7 +331,7 @@ def _numbers(values: Any, name: str) -> FloatVector:
     return array
 
 
-def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
+def _notes(rows: _Rows) -> tuple[str, ...]:
     notes, label, seen = [], rows.label[rows.known], rows.score[rows.known]
     share = rows.weight[rows.known] / rows.weight[rows.known].sum()
     mean, of_all = float(share @ seen), float(rows.score.mean())
@@ -345,9 +345,4 @@ def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
         notes.append("The judge errs on no row with a label, which is no proof that it never does.")
     if np.ptp(label) == 0:
         notes.append(f"All labels are {label[0]:g}: how the judge treats others is not known.")
-    if undefined:
-        notes.append(
-            "Two error rates say nothing here: they need independent rows, and some of "
-            "either label."
-        )
     return tuple(notes)

@@ -33,7 +33,10 @@ _ADVICE = (
 MEANS = {
     "over-forecast": ": predictions are too high",
     "under-forecast": ": predictions are too low",
-    # Of the predicted class; of other events it is said how each side is off.
+    "over-confident": ": predictions lie too far from their mean",
+    "under-confident": ": predictions lie too near to their mean",
+}
+_OF_ANSWERS = {
     "over-confident": ": confidence is above accuracy",
     "under-confident": ": confidence is below accuracy",
 }
@@ -162,9 +165,7 @@ def direction_answer(measured: Measurements) -> Answer:
     name = "mixed, with no single direction" if way == "mixed" else way
     name = f"If anything: {name}" if measured.borderline else name.capitalize()
     also = f", and {second}" if second else ""
-    meant = MEANS.get(way, "")
-    if way.endswith("confident") and not top:
-        meant = _of_sides(view.sides, -1 if way == "over-confident" else 1)
+    meant = (MEANS | (_OF_ANSWERS if top else {})).get(way, "")
     text = f"{name}{also}{meant}. {means} "
     region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")
     if way == "mixed":
@@ -185,16 +186,6 @@ def direction_answer(measured: Measurements) -> Answer:
         )
     text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
     return Answer("direction", way, "caution", text, numbers, second)
-
-
-def _of_sides(sides: tuple[float, float], sign: int) -> str:
-    """Say how low and high predictions are off; nothing where that is not the direction named."""
-    low, high = (z if abs(z) > 1 else 0.0 for z in sides)
-    if min(-sign * low, sign * high) < 0:
-        return ""
-    words = {1.0: "too low", -1.0: "too high", 0.0: "right within chance"}
-    ends = [words[float(np.sign(z))] for z in (low, high)]
-    return f": low predictions are {ends[0]}, high ones {ends[1]}"
 
 
 _QUANTITIES = {

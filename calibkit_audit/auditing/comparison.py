@@ -144,7 +144,7 @@ def compare(
     Notes
     -----
     Differences are other minus first, with Student's intervals of paired rows or of clusters; the
-    ``codes`` pay for all models and measures together (Hothorn, Bretz and Westfall, 2008).
+    ``codes`` pay for all models and measures together (Bonferroni).
     Miscalibration and discrimination are the CORP parts of the Brier score (Dimitriadis, Gneiting
     and Jordan, 2021). Lesson 13.
 
@@ -168,11 +168,11 @@ def compare(
         event=event,
     )
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    of_null, of_all = as_generator(rng).integers(0, 2**62, size=2).tolist()
+    seed = int(as_generator(rng).integers(0, 2**62))
     view = view_of_models(rows, view)
     each = {name: row_measures(rows, p, table, view) for name, p in probs.items()}
-    calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=of_null)
-    changes = _differences(rows, each, table, level, of_all)
+    calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=seed)
+    changes = _differences(rows, each, table, level)
     return Comparison(
         title=str(title),
         n=rows.n,
@@ -204,17 +204,12 @@ def _diagrams(
     }
 
 
-def _differences(
-    rows: AuditRows,
-    each: Each,
-    costs: FloatVector | None,
-    level: float,
-    seed: int,
-) -> Changes:
+def _differences(rows: AuditRows, each: Each, costs: FloatVector | None, level: float) -> Changes:
     """Judge every measure of every other model, each alone and all together."""
     differences, names, found = differences_of(rows, each, costs), list(each), {}
-    together = differences.together(level, np.random.default_rng(seed))
-    for other, key in product(range(1, len(names)), differences.measures):
+    pairs = list(product(range(1, len(names)), differences.measures))
+    together = 1 - (1 - level) / len(pairs)  # Bonferroni: any false one, in so many of 100 files
+    for other, key in pairs:
         alone, joint = (differences.change(key, other, one) for one in (level, together))
         found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
     return found

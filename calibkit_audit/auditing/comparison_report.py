@@ -107,7 +107,7 @@ class Comparison(Report):
             alone = "" if joint else " (taken alone)"
             lines.append(f"{name}, {measure}: {numbers}, {verdict}{alone}")
         lines += ["", self.calibration.describe(), f"Weak calibration: {self.weak.describe()}"]
-        return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
+        return "\n".join([*lines, "", *self.origin] if self.command else lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return findings and numbers for JSON; NaN and infinity become None."""

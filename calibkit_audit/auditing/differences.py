@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from calibkit.decisions import best_actions
 from calibkit.inputs import (
@@ -20,7 +19,6 @@ from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import moments, student
 
-_DRAWS = 20_000  # of all differences together
 FEWEST = 10  # rows (or clusters) that decide, events, and other rows, below which: no interval
 EACH_WAY = 5  # of a cost so many must decide each way, as prices not yet paid may turn fewer
 NONE = (float("nan"), float("nan"))  # no interval
@@ -139,21 +137,6 @@ class Differences:
             ends = mean - half, mean + half
         first, value = self.values[[0, other], self.measures.index(key)].tolist()
         return judge_change(key, first, value, ends)
-
-    def together(self, level: float, rng: np.random.Generator) -> float:
-        """Return the content of single intervals that hold all their truths with this level.
-
-        The largest of all |t| under the multivariate Student law of the differences (Hothorn, Bretz
-        and Westfall, 2008), by redraws.
-        """
-        used = np.diag(self.cover) > 0
-        if not used.any():
-            return level
-        sd = np.sqrt(np.diag(self.cover)[used])
-        value, vector = np.linalg.eigh(self.cover[np.ix_(used, used)] / np.outer(sd, sd))
-        drawn = rng.standard_normal((_DRAWS, len(sd))) @ (vector * np.sqrt(np.maximum(value, 0))).T
-        largest = np.abs(drawn).max(axis=1) / np.sqrt(rng.chisquare(self.df, _DRAWS) / self.df)
-        return 2 * float(special.stdtr(self.df, np.quantile(largest, level))) - 1
 
 
 def differences_of(rows: AuditRows, each: Each, costs: FloatVector | None = None) -> Differences:

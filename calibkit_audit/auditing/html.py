@@ -141,7 +141,6 @@ def draw_audit(
     figures: dict[str, Any] = {}
     add = partial(_add_axes, figures)
     plot.reliability(evidence.band.table, band=evidence.band, ax=add("reliability", _TALL))
-    audit_plot.audit_gaps(evidence.band, add("gaps", _LOW))
     if classes := evidence.classes:
         rows = -(-len(classes) // _PANELS)
         panels = add("classes", _PANEL * rows, shape=(rows, _PANELS))

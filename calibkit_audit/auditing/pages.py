@@ -3,7 +3,6 @@
 The page in HTML, with its figures, is made in `calibkit_audit.auditing.html`.
 """
 
-import hashlib
 import json
 import math
 import os
@@ -12,12 +11,11 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import NDArray
 
 from calibkit._version import __version__
@@ -30,36 +28,18 @@ from calibkit_audit.saving import finite, write_whole
 def today() -> str:
     """Return the date in universal time, as YYYY-MM-DD.
 
-    Where the variable SOURCE_DATE_EPOCH is set (seconds since 1970, as in reproducible builds),
-    it is the clock: the same input then gives the same report on every day.
-
     >>> len(today())
     10
     """
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return time.strftime("%Y-%m-%d", time.gmtime(int(given) if given.isdecimal() else None))
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def source_of_files(
-    paths: Sequence[str],
-    columns: Mapping[str, Sequence[str]],
-    command: Sequence[str],
-    written: Sequence[str] = (),
-) -> dict[str, str]:
-    """Return files with their SHA-256, columns by their role, and the command that was given.
-
-    Folders, also of what is `written`, stay out of it: they say nothing about the data, and
-    something about the person.
-    """
-    found = {}
-    for number, path in enumerate(paths, start=1):
-        role = "file" if len(paths) == 1 else f"file {number}"
-        found[role] = f"{file_name(path)}, SHA-256 {_sha256(path)}"
-    found |= {role: list_names(names) for role, names in columns.items() if names}
+def command_in_words(command: Sequence[str], paths: Sequence[str]) -> str:
+    """Return a command without the folders of these files: they say nothing about the data."""
     words = shlex.join(command)
-    for path in (*paths, *written):
+    for path in paths:
         words = words.replace(shlex.quote(path), shlex.quote(file_name(path)))
-    return found | {"command": words}
+    return words
 
 
 def file_name(path: str) -> str:
@@ -77,13 +57,6 @@ def list_names(names: Sequence[str], most: int = 8) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
-
-
-def _sha256(path: str) -> str:
-    if not Path(path).is_file():
-        return "unknown: it is no regular file"
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def as_columns(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, NDArray[Any]]:
@@ -161,13 +134,8 @@ class Answer:
 
 def _versions() -> dict[str, str]:
     """Return the versions of what computes."""
-    return {
-        "calibkit": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "Python": platform.python_version(),
-    }
+    others = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"calibkit": __version__, **others, "Python": platform.python_version()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -188,9 +156,8 @@ class Report(Result):
     promise, small_print, advice : str
         What the level of the test means, what stands under the headline of a page, and what the
         findings mean for a person who has to decide.
-    source, date : mapping from str to str, str
-        Where the rows come from, as far as it is known (files with SHA-256, columns, command), and
-        the day of the report.
+    command, date : str
+        The command that was given, if there was one, and the day of the report.
     """
 
     title: str
@@ -206,13 +173,13 @@ class Report(Result):
     promise: str = ""
     small_print: str = ""
     advice: str = ""
-    source: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
     date: str = field(default_factory=today)
 
     def __bool__(self) -> bool:
         raise TypeError(
             "a report is neither true nor false; ask for what you mean: "
-            "report.passed(), or 'miscalibrated' in report.codes."
+            "'miscalibrated' in report.codes."
         )
 
     @property
@@ -233,8 +200,8 @@ class Report(Result):
 
     @property
     def origin(self) -> list[str]:
-        """Where the report comes from, in lines: date, files, columns, command, versions."""
-        known = [f"{name}: {said}" for name, said in self.source.items()]
+        """Where the report comes from, in lines: date, command, versions."""
+        known = [f"command: {self.command}"] if self.command else []
         software = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         return [f"date: {self.date}", *known, f"versions: {software}"]
 
@@ -260,7 +227,7 @@ class Report(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
         tables = {name.lower(): _records(table) for name, table in self.tables.items()}
-        origin = {"date": self.date, "source": dict(self.source), "versions": dict(self.versions)}
+        origin = {"date": self.date, "command": self.command, "versions": dict(self.versions)}
         return tables | {"advice": self.advice, "notes": list(self.notes)} | origin
 
     def to_json(self) -> str:

@@ -17,7 +17,7 @@ from calibkit_audit.auditing.evidence import (
     package_view,
     views_of,
 )
-from calibkit_audit.auditing.pages import Answer, Listing, list_names
+from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.predictions import by_role, rows_of_table
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
@@ -197,9 +197,7 @@ def audit_table(
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
     report = audit(**by_role(rows), class_names=class_names or names, **options)
-    columns = [given] if isinstance(given, str) else list(given or ())
-    source = {"label": label, "predictions": list_names(columns)}
-    return replace(report.with_changes(changes), source=source)
+    return report.with_changes(changes)
 
 
 def _report(
@@ -279,12 +277,8 @@ def _conclusions(
 
 
 def _audit_notes(measured: Measurements) -> tuple[str, ...]:
-    names, settings = measured.names, measured.settings
+    settings = measured.settings
     return (
-        f"Views: {list_names(names, 12)}.",
-        "Average error and gap: mean prediction minus observed frequency; the figures show "
-        "observed minus predicted.",
-        "Alignment: mean probability of what happened, against all orders of the labels.",
         "Level-slope-bins test: Cox's score test and a test over bins of equal variance, the "
         "larger of both. Hypothesis: labels are drawn from these very probabilities. Level "
         f"{100 * settings.alpha:g} % for all views together, by {measured.test.n_draws:,} redraws "
@@ -295,8 +289,6 @@ def _audit_notes(measured: Measurements) -> tuple[str, ...]:
         f"Band: simultaneous, {100 * measured.band.level:g} %, from redraws of the labels.",
         f"Repairs: {settings.folds} folds; the simplest candidate that the best does not beat "
         "beyond chance, if the interval of its gain lies above 0.",
-        "Groups, where given: range of the cumulative differences, in standard deviations; one "
-        "p-value for the largest of all groups, by redraws.",
     )
 
 

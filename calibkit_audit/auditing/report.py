@@ -123,16 +123,6 @@ class AuditReport(Report):
             return f"{rows}, {events} ({self.view})."
         return f"{rows} of {self.n_classes} classes; first view: {self.view}, {events}."
 
-    def passed(self) -> bool:
-        """Tell whether nothing speaks against the predictions, and the data would have shown it.
-
-        Question 1 finds no fault, nothing that was called impossible happened, there is enough
-        data, and the p-value of question 3 is above twice the level of the audit.
-        """
-        doubts = {"not aligned", "no discrimination", "upside down", "too little data"} & self.codes
-        doubts |= {one.verdict for one in self.findings if one.light == "bad"}
-        return not doubts and self["calibration"].numbers["p_value"] > self.settings.limits[1]
-
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
         if topic not in found:
@@ -155,7 +145,7 @@ class AuditReport(Report):
         for name in ("Weak calibration", "Groups"):
             if name in self.tables:
                 lines += ["", *_wrapped(f"{name}: {self.tables[name].describe()}")]
-        if "command" in self.source:
+        if self.command:
             lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
         return "\n".join(lines)
 
@@ -185,7 +175,7 @@ class AuditReport(Report):
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view, and the bins."""
         table = self.evidence.band.table
-        if figure in ("reliability", "gaps"):
+        if figure == "reliability":
             return f"View: {table.view}, {table.bins}."
         given = figure == "costs" and prices_with_threshold(self.consequences.costs) is not None
         line = " Dashed line: the costs that were given." if given else ""

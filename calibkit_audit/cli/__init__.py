@@ -18,7 +18,7 @@ import numpy as np
 from calibkit.decisions.costs import as_costs
 from calibkit_audit import Monitor, estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.pages import file_name, list_names, plain, source_of_files
+from calibkit_audit.auditing.pages import command_in_words, file_name, list_names, plain
 from calibkit_audit.auditing.predictions import (
     by_role,
     keep_rows,
@@ -132,16 +132,12 @@ def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
 def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options)
-    scores, files, given = _scores(options), _files(options), vars(options)
+    scores, files = _scores(options), _files(options)
     with _warnings_printed():
         report = _report(options, scores)
-    paths = [*options.paths, *filter(None, [options.labels])]
-    roles = {"label": [options.label], "predictions": scores}
-    roles |= {name: list(np.atleast_1d(given[name])) for name in ROLES if given[name]}
+    paths = [*options.paths, *filter(None, [options.labels]), *files.values()]
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
-    command = ["calibkit", *words, *seed]
-    source = source_of_files(paths, roles, command, list(files.values()))
-    report = replace(report, source=source)
+    report = replace(report, command=command_in_words(["calibkit", *words, *seed], paths))
     if options.html:
         write_whole(options.html, report.to_html())
     # Names from outside may hold control characters.

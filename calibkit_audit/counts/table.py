@@ -1,20 +1,19 @@
 """The count table: all that calibration needs of a billion predictions, in a few megabytes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Bins, EqualWidth, FixedEdges, as_bins
+from calibkit.bins import EqualWidth
 from calibkit.errors.family import CalibrationError, error_of_tables
-from calibkit.inputs import FloatMatrix, FloatVector, as_array
+from calibkit.inputs import FloatMatrix, FloatVector, as_array, as_count
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit_audit.incoming import column_names
 
 CELLS = 25_200  # 2^4 * 3^2 * 5^2 * 7: a multiple of every usual number of bins
-EDGES = EqualWidth(CELLS).edges(np.empty(0))
 _LOOSE = 1e-6  # what the mean of many predictions may be off by rounding
 
 
@@ -23,7 +22,7 @@ class CountTable(Result):
     """Predictions and events of one problem, counted in the G = 25,200 cells of a fine grid.
 
     A database or a cluster counts, by one query, and `from_counts` takes what it has counted:
-    the rows stay where they are. ``+`` joins tables of different rows.
+    the rows stay where they are.
 
     Parameters
     ----------
@@ -39,8 +38,7 @@ class CountTable(Result):
 
     Examples
     --------
-    >>> one, two = ({"cell": [k], "n": [4], "events": [1]} for k in (5040, 20160))
-    >>> table = CountTable.from_counts(one) + CountTable.from_counts(two)
+    >>> table = CountTable.from_counts({"cell": [5040, 20160], "n": [4, 4], "events": [1, 1]})
     >>> table.n, round(table.expected_calibration_error(bins=2).value, 4)
     (8, 0.3)
     """
@@ -121,53 +119,36 @@ class CountTable(Result):
         sums = [np.bincount(place, mean * rows, CELLS) for rows in parts]
         return cls(counts=np.transpose(counts).astype(int), sums=np.transpose(sums), view=view)
 
-    def __add__(self, other: object) -> "CountTable":
-        if not isinstance(other, CountTable):
-            return NotImplemented
-        if self.view != other.view:
-            raise ValueError(f"Tables of {self.view!r} and of {other.view!r} cannot be added.")
-        return replace(self, counts=self.counts + other.counts, sums=self.sums + other.sums)
-
-    def bin_table(self, bins: Bins = 15) -> BinTable:
-        """Return the reliability table, for errors, parts and diagrams.
+    def bin_table(self, bins: int = 15) -> BinTable:
+        """Return the reliability table in equal-width bins, for errors, parts and diagrams.
 
         Parameters
         ----------
-        bins : int or Binning
-            A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
-            of 1/25,200.
+        bins : int
+            How many; the number divides 25,200.
         """
-        binning = as_bins(bins)
-        if type(binning) not in (EqualWidth, FixedEdges) or getattr(binning, "n_bins", 1) > CELLS:
+        if CELLS % as_count(bins, "bins"):
+            some = ", ".join(str(k) for k in range(1, 101) if CELLS % k == 0)
             raise ValueError(
-                f"A count table cannot use {binning}: it holds the cells of {CELLS:,} predictions, "
-                "no single ones. Use fewer equal-width bins or FixedEdges."
+                f"bins={bins} does not divide {CELLS:,}, so an edge would lie inside a cell of the "
+                f"table, which holds no single predictions; up to 100 these do: {some}."
             )
-        edges = binning.edges(np.array([1.0]))
-        borders = np.rint(edges * CELLS).astype(np.intp)
-        off = edges[EDGES[borders] != edges]
-        if len(off):
-            raise ValueError(
-                f"{binning}: the edge {off[0]:.6g} lies inside a cell of the table. Edges must be "
-                f"multiples of 1/{CELLS}, so a number of bins must divide {CELLS:,}; of the "
-                f"numbers up to 100 these do: "
-                f"{', '.join(str(k) for k in range(1, 101) if CELLS % k == 0)}."
-            )
+        first = np.arange(0, CELLS, CELLS // bins)
         parts = (self.counts.sum(axis=1), self.sums.sum(axis=1), self.counts[:, 1])
-        count, total, events = (np.add.reduceat(values, borders[:-1]) for values in parts)
+        count, total, events = (np.add.reduceat(values, first) for values in parts)
         with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
             mean_prob, frequency = total / count, events / count
         return BinTable(
-            edges=EDGES[borders],
+            edges=EqualWidth(bins).edges(np.empty(0)),
             count=count,
             mean_prob=mean_prob,
             frequency=frequency,
             view=self.view,
-            bins=str(binning),
-            binning=binning,
+            bins=str(EqualWidth(bins)),
+            binning=EqualWidth(bins),
         )
 
-    def expected_calibration_error(self, bins: Bins = 15) -> CalibrationError:
+    def expected_calibration_error(self, bins: int = 15) -> CalibrationError:
         """Return the mean gap (ECE); `bins` as in `bin_table`."""
         return error_of_tables((self.bin_table(bins),), name="expected calibration error")
 

@@ -15,7 +15,6 @@ from calibkit_audit import Monitor
 from tests.helpers import binary_data
 
 PROB = np.array([0.3, 0.9, 0.05, 0.5, 0.02, 0.7, 0.98, 0.4])
-TRUTH = np.array([0.5, 0.7, 0.3, 0.5, 0.1, 0.9, 0.6, 0.4])  # the gaps drift
 
 
 def wealth_by_the_rule(y: np.ndarray, p: np.ndarray) -> float:
@@ -64,20 +63,15 @@ def test_the_wealth_is_that_of_the_rule_for_any_batches() -> None:
     assert alarm and alarm > 4096
     before, at = (wealth_by_the_rule(y[:n], off[:n]) for n in (alarm - 1, alarm))
     assert before < 20 <= at
-    seen, once = Monitor().update(y, p), 2 * 1.96 * np.sqrt(((y - p) ** 2).sum()) / len(p)
-    assert seen.low < 0 < seen.high and 1.5 * once < seen.high - seen.low < 2.2 * once
 
 
-def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None:
-    """The wealth has mean 1; alarms, and gaps or offsets outside, stay below alpha."""
-    alpha, mean, alarms, missed, accused, astray = 0.9, 0.0, 0.0, 0.0, 0.0, 0.0
+def test_ville_and_the_offsets_hold_exactly_on_all_streams() -> None:
+    """The wealth has mean 1; alarms, and offsets outside, stay below alpha."""
+    alpha, mean, alarms, accused, astray = 0.9, 0.0, 0.0, 0.0, 0.0
     moved = expit(logit(PROB) + 0.5)
-    so_far = np.cumsum(TRUTH - PROB) / np.arange(1, len(PROB) + 1)
     for y, seen in every_stream(alpha):
         mean += chance(y, PROB) * seen[-1].e_value
         alarms += chance(y, PROB) * (seen[-1].alarm is not None)
-        out = [not one.low <= d <= one.high for one, d in zip(seen, so_far, strict=True)]
-        missed += chance(y, TRUTH) * any(out)
         assert (seen[-1].alarm is not None) == (seen[-1].p_value <= alpha)
         late = [one for one in seen if one.alarm is not None]
         accused += chance(y, moved) * bool(late)
@@ -85,7 +79,6 @@ def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None
         astray += chance(y, moved) * any(lost)
     assert mean == pytest.approx(1, abs=1e-12)
     assert 0.02 < alarms <= alpha
-    assert missed <= alpha
     assert 0 < astray <= alpha * accused
 
 
@@ -182,7 +175,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "of something else": (lambda text: "[]", "no state of a monitor"),
     "not a number": (lambda text: text.replace('"n": 2', '"n": NaN'), "or damaged"),
     "a word": (lambda text: text.replace('"n": 2', '"n": "2"'), "or damaged"),
-    "another version": (lambda text: text.replace('"version": 2', '"version": 9'), "of version 2"),
+    "another version": (lambda text: text.replace('"version": 3', '"version": 9'), "of version 3"),
     "another alpha": (lambda text: text.replace("0.05", "0.01"), "alpha=0.01, not 0.05"),
     "another model": (lambda text: text.replace('"a"', '"b"'), "begun with model='b', not 'a'"),
     "another view": (lambda text: text.replace("null,\n", '"top-label",\n', 1), "view='top-label'"),

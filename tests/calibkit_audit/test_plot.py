@@ -23,12 +23,10 @@ from tests.drawn import (
 SAMPLE = LogitDistortion(slope=0.5).sample(400, 3)
 Y, P = SAMPLE.y_true, SAMPLE.y_prob
 TABLE = ck.reliability_table(Y, P, bins=10)
-BAND = ck.consistency_band(Y, P, bins=10, n_draws=100, rng=1)
 LOESS = smooth_curve(Y, P)
 REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
 GROUPS, GAINS = REPORT.groups, REPORT.repairs
 FIGURES = {
-    "audit_gaps": (lambda **o: plot.audit_gaps(BAND, **o), BAND),
     "audit_repairs": (lambda **o: plot.audit_repairs(GAINS, **o), GAINS),
     "audit_groups": (lambda **o: plot.audit_groups(GROUPS, **o), GROUPS),
     "overlay": (lambda **o: plot.overlay({"a": TABLE}, **o), TABLE),
@@ -54,7 +52,7 @@ def test_title_legend_and_words(name):
         assert_drawn_inside(each)
 
 
-MEAN, UP, OUT, OVER = TABLE.mean_prob, TABLE.frequency, BAND.outside, TABLE.gap > 0
+MEAN, UP = TABLE.mean_prob, TABLE.frequency
 ROW, FORTY = np.arange(len(GAINS.gain)), np.linspace(0, 1, 41)
 YES, NO = (np.histogram(p, FORTY)[0] for p in (LOESS.of_events, LOESS.of_others))
 MOST = max(YES.max(), NO.max())
@@ -62,12 +60,6 @@ FINITE = np.where(np.isfinite(GAINS.gain), 1, np.nan)
 OTHERS = np.isfinite(GAINS.gain) & (GAINS.chosen != ROW)
 FOUND, OFF = GROUPS.p_value <= GROUPS.alpha, GROUPS.frequency - GROUPS.mean_prob
 DRAWN = {
-    "audit_gaps": {
-        "band": (MEAN, BAND.lower - MEAN, MEAN, BAND.upper - MEAN),
-        "within chance": (MEAN[~OUT], (UP - MEAN)[~OUT]), "frame": (-0.02, np.nan, 1.02, np.nan),
-        "predicted too low": (MEAN[OUT & ~OVER], (UP - MEAN)[OUT & ~OVER]),
-        "predicted too high": (MEAN[OUT & OVER], (UP - MEAN)[OUT & OVER]),
-    },
     "audit_repairs": {
         "interval": (FINITE * GAINS.low, FINITE * ROW, FINITE * GAINS.high, FINITE * ROW),
         "chosen": (GAINS.gain[[GAINS.chosen]], ROW[[GAINS.chosen]]),

@@ -54,7 +54,7 @@ def desktop(folder: Path, *words: str) -> tuple[int, str, dict[str, Any]]:
 
 def numbers(report: dict[str, Any]) -> dict[str, Any]:
     """Return what a report says, without the command and the versions that said it."""
-    return {key: value for key, value in report.items() if key not in ("versions", "source")}
+    return {key: value for key, value in report.items() if key not in ("versions", "command")}
 
 
 # --- what the page's Python is asked, asked here -------------------------------------------------
@@ -111,7 +111,7 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     code, _, report = desktop(folder, *options, "--", name)
     assert code == 0
     shown = json.loads(found["json"])
-    commands = [one["source"].pop("command") for one in (shown, report)]
+    commands = [one.pop("command") for one in (shown, report)]
     assert shown == report and all(said.startswith("calibkit audit") for said in commands)
     assert found["headline"] == report["headline"] and report["headline"] in found["html"]
     assert "<img src=x" not in found["html"]

@@ -1,7 +1,6 @@
 """The command `calibkit`: what it prints, writes and returns, and what it refuses."""
 
 import gzip
-import hashlib
 import json
 import os
 import re
@@ -141,16 +140,13 @@ def test_pages_are_written(run: Run) -> None:
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html")
     assert sorted(os.listdir()) == ["log.csv", "r.html", "r.json"]
     stored, printed = read("r.json"), json.loads(run("audit", "log.csv", *USUAL, "--json", "-").out)
-    digest = hashlib.sha256(Path("log.csv").read_bytes()).hexdigest()
     for found in (stored, printed):
-        source = found.pop("source")
-        assert source["file"] == f"log.csv, SHA-256 {digest}"
-        assert (source["label"], source["predictions"]) == ("y", "p")
-        assert source["command"].startswith("calibkit audit log.csv --label y")
-        assert source["command"].endswith("--seed 0")
+        command = found.pop("command")
+        assert command.startswith("calibkit audit log.csv --label y")
+        assert command.endswith("--seed 0")
     assert printed == stored
     text = Path("r.html").read_text(encoding="utf-8")
-    assert all(word in text for word in (digest, "calibkit audit log.csv", "200 events"))
+    assert all(word in text for word in ("calibkit audit log.csv", "200 events"))
 
 
 def test_words_costs_groups_and_a_title(run: Run) -> None:
@@ -183,7 +179,6 @@ def test_several_clusters_and_groups_as_in_python(run: Run) -> None:
     for name in ("headline", "answers", "promise", "groups"):
         assert found[name] == own[name]
     assert "if rows that share no name are independent" in found["promise"]
-    assert found["source"]["cluster"] == "patient, doctor"
     models = ("compare", "log.csv", "--label", "y", "--prob", "p,q")
     assert run(*models, *asked[:4]).code == 0
     assert "unrecognized arguments: --groups age" in run(*models, *asked).err

@@ -13,7 +13,7 @@ from calibkit.decisions import policy_cost
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
 from calibkit_audit.auditing.comparison_report import comparison_fields
-from calibkit_audit.auditing.differences import Change, Differences, judge_change
+from calibkit_audit.auditing.differences import Change, judge_change
 from tests.helpers import binary_data, class_data, each_case, refuses
 
 
@@ -84,7 +84,10 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
 
 @pytest.mark.parametrize(
     ("told", "words"),
-    [("better", " b is better calibrated."), ("not separated", " cannot separate their calibration.")],
+    [
+        ("better", " b is better calibrated."),
+        ("not separated", " cannot separate their calibration."),
+    ],
 )
 def test_the_headline_speaks_no_louder_than_its_row(told: str, words: str) -> None:
     verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
@@ -149,20 +152,6 @@ def test_codes_pay_for_all_measures_and_models() -> None:
         assert (found.codes == {"not separated"}) == (not (said & found.joint).any())
         assert found.text().count("(taken alone)") == (said & ~found.joint).sum()
     assert alone > 9 > together
-
-
-def test_all_together_is_the_law_of_the_largest_t() -> None:
-    """Of one difference the level; of three independent ones Sidak's; copies cost nothing."""
-    values = np.linalg.qr(np.random.default_rng(0).normal(size=(5000, 4)))[0][:, 1:].T
-    for apart, content in ((values[:1], 0.9), (values, 0.9 ** (1 / 3)), (values[[0, 0, 0]], 0.9)):
-        k = len(apart)
-        law: dict[str, Any] = {"cover": np.atleast_2d(np.cov(apart)) / 5000, "df": 4999.0}
-        law |= {"measures": ("a",), "values": np.zeros((k + 1, 1)), "apart": np.zeros(k)}
-        rows: dict[str, Any] = dict.fromkeys(("up", "down"), np.full(k, 99))
-        differences = Differences(**law, **rows, count=np.array([2500, 2500]))
-        assert differences.together(0.9, np.random.default_rng(1)) == pytest.approx(
-            content, abs=0.006
-        )
 
 
 def test_what_rows_are_about_is_asked_until_it_is_answered() -> None:
