@@ -11,34 +11,15 @@ from tests.paths import ROOT
 LESSON = "notebooks/04_read_a_reliability_diagram.html"
 FURTHER = "notebooks/further/04_further_read_a_reliability_diagram.html"
 DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
-# All formulas are set, all pictures are there, and the page has been laid out. What never comes
-# (a picture that waits to be scrolled to, say) is named.
-SETTLED = """async () => {
-  let limit;
-  const never = new Promise((_, refuse) => { limit = setTimeout(() => refuse(new Error(
-    `${location.pathname} does not settle; pictures that wait: ${[...document.images]
-      .filter(image => !image.complete || image.loading === 'lazy')
-      .map(image => image.outerHTML.slice(0, 120))}`)), 180_000); });
-  const settled = async () => {
-    if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
-    await Promise.allSettled([...document.images].map(image => image.decode()));
-    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-  };
-  await Promise.race([settled(), never]);
-  clearTimeout(limit);
-  document.getAnimations().forEach(moving => moving.finish());
-}"""
-OPEN_ALL = "document.querySelectorAll('article details').forEach(fold => { fold.open = true; })"
 # What a page meets where the browser blocks a site's storage.
 BLOCKED = """Object.defineProperty(window, 'localStorage', {
   get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); } })"""
-# Nothing inside a fold has a place on the page.
-HIDDEN = """() => [...document.querySelectorAll('details.ck-fold')].every(fold => {
-  const summary = fold.querySelector('summary').getBoundingClientRect();
-  const inside = [...fold.querySelectorAll('*')].filter(part => !part.closest('summary'));
-  return !fold.open && fold.getBoundingClientRect().height < summary.height + 8
-    && !inside.some(part => part.checkVisibility());
-})"""
+SCRIPTS = (ROOT / "tests" / "page_scripts.js").read_text(encoding="utf-8")
+
+
+def script(name: str) -> str:
+    """Return a function of `page_scripts.js`, to be evaluated in a page."""
+    return f"given => ({SCRIPTS}).{name}(given)"
 
 
 class Visit:
@@ -62,7 +43,7 @@ class Visit:
     def open(self, name: str) -> Any:
         """Open a page of the site and wait until it is complete."""
         self.page.goto(f"{self.site}/{name}", wait_until="load")
-        self.page.evaluate(SETTLED)
+        self.page.evaluate(script("settled"))
         return self.page
 
     def close(self) -> None:

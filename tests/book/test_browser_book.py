@@ -9,16 +9,7 @@ import pytest
 
 from book.experiments import front_door
 from calibkit import expected_calibration_error, null_level
-from tests.browser_pages import (
-    DESK,
-    LESSON,
-    OPEN_ALL,
-    SETTLED,
-    TELEPHONE,
-    Visit,
-    html_pages,
-    squeezed,
-)
+from tests.browser_pages import DESK, LESSON, TELEPHONE, Visit, html_pages, script, squeezed
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -26,68 +17,6 @@ LEGIBLE = 11  # pixels
 # The rules that a colour scheme can break take most of the time.
 OF_COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 OF_STRUCTURE = {"rules": {name: {"enabled": False} for name in OF_COLOURS["runOnly"]}}
-RUN_AXE = """async rules => {
-  const found = await axe.run(document, {resultTypes: ["violations"], ...rules});
-  return found.violations.flatMap(({id, nodes}) => nodes
-    .map(node => `${id}: ${node.html.slice(0, 120)}`));
-}"""
-# What gives a page its colours. The signs of formulas are all alike.
-COLOURED = """[...new Set([...document.querySelectorAll('article *')]
-  .flatMap(({classList, style}) => [...classList, style?.color, style?.backgroundColor])
-  .filter(name => name && !/^(mjx|id\\d)/i.test(name)))]"""
-POOR_IMAGES = """[...document.querySelectorAll('article img')]
-  .filter(image => !(image.complete && image.naturalWidth > 0) || image.alt.length <= 20)
-  .map(image => image.outerHTML.slice(0, 200))"""
-# The page would wrap a long line; none should need it.
-CUT_OFF = """[...document.querySelectorAll('article .cell_input pre')].filter(code => {
-  code.style.whiteSpace = 'pre';
-  const isLong = code.scrollWidth > code.clientWidth;
-  code.style.whiteSpace = '';
-  return isLong;
-}).map(code => code.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
-# Letters of figures are 9.5 points; a figure has 100 pixels to an inch (an explorer's 96).
-# A telephone shows the pieces of a stored figure, and the narrow form of an explorer.
-PARTS = """[...document.querySelectorAll('article .ck-frame')]
-  .filter(frame => frame.querySelector('img') && frame.getClientRects().length).map(frame => {
-    const image = frame.querySelector('img');
-    const boxes = JSON.parse(image.dataset.pieces || '[]');
-    const parts = [...frame.querySelectorAll('.ck-pieces span')].map((part, i) =>
-      [part.getBoundingClientRect(), boxes[i][2] - boxes[i][0] + 6]);
-    const wider = frame.scrollWidth > frame.clientWidth + 1; // the page says so a moment later
-    const natural = image.naturalWidth / (image.matches('.ck-figure') ? 0.96 : 1);
-    const isCut = parts.length === boxes.length && !(image.matches('.ck-figure') && natural > 401);
-    return {alt: image.alt, isCut, wider,
-      parts: (parts.length ? parts : [[image.getBoundingClientRect(), natural]])
-        .map(([{left, right, width}, natural]) => [left, right, 9.5 / 72 * 100 * width / natural])};
-  })"""
-OVERFLOWING = """[...document.querySelectorAll('article .ck-frame')]
-  .filter(frame => frame.scrollWidth > frame.clientWidth + 1 && frame.tabIndex !== 0).length"""
-# Each text that runs out of the screen, or of a box that scrolls and does not say so.
-CUT_TEXT = """(() => {
-  const range = document.createRange(), style = getComputedStyle;
-  const skipped = '.ck-wider, .visually-hidden, mjx-assistive-mml, select';
-  const scrolls = box => box && !box.matches('article') && (scrolls(box.parentElement)
-    || box.scrollWidth > box.clientWidth + 1 && /auto|scroll|hidden/.test(style(box).overflowX));
-  return [...document.querySelectorAll('article *')].flatMap(box => [...box.childNodes])
-    .filter(text => text.nodeType === 3 && text.data.trim() && text.parentElement.checkVisibility()
-      && !text.parentElement.closest(skipped)
-      && (range.selectNodeContents(text), scrolls(text.parentElement)
-        || [...range.getClientRects()].some(({right}) => right > innerWidth + 1)))
-    .map(text => text.data.trim().slice(0, 80));
-})()"""
-PLANTED = """style => document.querySelector('article section').insertAdjacentHTML('beforeend',
-  `<div style="${style}"><div style="width: 500px; text-align: right">planted</div></div>`)"""
-# What has the keyboard, if it does not show it.
-UNSEEN = """() => {
-  const at = document.activeElement, isFlat = at.matches('summary') && at.offsetHeight < 2;
-  const {outlineStyle, outlineWidth} = getComputedStyle(isFlat ? at.firstElementChild : at);
-  const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
-  return at === document.body || isSeen ? '' : at.outerHTML.slice(0, 120);
-}"""
-UNPRINTED = """[...document.querySelectorAll('article details > :not(summary)')]
-  .filter(part => !part.matches('script, [hidden]') && !part.checkVisibility()
-    && !part.closest('.ck-fold, .tag_solution, .ck-explorer'))
-  .map(part => part.outerHTML.slice(0, 90))"""
 
 
 class Looks:
@@ -99,7 +28,7 @@ class Looks:
         self.pages, self.seen = pages, dict[str, dict[str, list[Any]]]()
         for name in pages:
             page = visit.open(name)
-            found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
+            found: dict[str, list[Any]] = {"poor images": page.evaluate(script("poor_images"))}
             # Pages of rooms are all alike.
             if os.environ.get("AXE_JS") and ("/api/" not in name or name.endswith("errors.html")):
                 found |= self._barriers(page, name)
@@ -115,41 +44,43 @@ class Looks:
         page.evaluate(Path(os.environ["AXE_JS"]).read_text(encoding="utf-8"))
         found = {}
         if name == LESSON:
-            found["barriers while folded"] = page.evaluate(RUN_AXE, {})
-        page.evaluate(OPEN_ALL)
-        page.evaluate(SETTLED)
-        found["barriers"] = page.evaluate(RUN_AXE, OF_STRUCTURE)
-        new = {*page.evaluate(COLOURED)} - self.colours
+            found["barriers while folded"] = page.evaluate(script("barriers"), {})
+        page.evaluate(script("open_all"))
+        page.evaluate(script("settled"))
+        found["barriers"] = page.evaluate(script("barriers"), OF_STRUCTURE)
+        new = {*page.evaluate(script("colours"))} - self.colours
         if not new:  # earlier pages have shown all that it shows
             return found
         self.colours |= new
-        found["barriers"] += page.evaluate(RUN_AXE, OF_COLOURS)
+        found["barriers"] += page.evaluate(script("barriers"), OF_COLOURS)
         page.emulate_media(color_scheme="dark")
         # A page that forbids `eval` forbids a function to wait for, too.
         page.locator("html[data-theme=dark]").wait_for(state="attached")
-        page.evaluate(SETTLED)
-        found["barriers in the dark"] = page.evaluate(RUN_AXE, OF_COLOURS)
+        page.evaluate(script("settled"))
+        found["barriers in the dark"] = page.evaluate(script("barriers"), OF_COLOURS)
         page.emulate_media(color_scheme="light")
         return found
 
     def _layout(self, page: Any, name: str) -> dict[str, list[Any]]:
-        page.evaluate(OPEN_ALL)
-        page.evaluate(SETTLED)
-        found = {"cut off": page.evaluate(CUT_OFF)} if name.startswith("notebooks/") else {}
+        page.evaluate(script("open_all"))
+        page.evaluate(script("settled"))
+        found = (
+            {"cut off": page.evaluate(script("cut_code"))} if name.startswith("notebooks/") else {}
+        )
         page.set_viewport_size(TELEPHONE)
-        page.evaluate(SETTLED)
+        page.evaluate(script("settled"))
         width = page.evaluate("document.documentElement.scrollWidth")
         found["too wide"] = [width] * (width > TELEPHONE["width"])
-        found["cut text"] = page.evaluate(CUT_TEXT)
+        found["cut text"] = page.evaluate(script("cut_text"))
         found |= self._figures(page)
-        found["no keyboard"] = ["frame"] * page.evaluate(OVERFLOWING)
+        found["no keyboard"] = ["frame"] * page.evaluate(script("overflowing"))
         page.set_viewport_size(DESK)
         return found
 
     def _figures(self, page: Any) -> dict[str, list[Any]]:
         """Look at each figure and its letters on a telephone, inside the frame and beyond it."""
         found: dict[str, list[Any]] = {"tiny": [], "off screen": [], "uncut": [], "scrolling": []}
-        for figure in page.evaluate(PARTS):
+        for figure in page.evaluate(script("figures")):
             alt = figure["alt"]
             found["uncut"] += [alt] * (not figure["isCut"])
             found["scrolling"] += [alt] * figure["wider"]
@@ -189,10 +120,10 @@ def test_cut_text_would_be_found(browser: Any, site: str, name: str) -> None:
     """Beyond the screen, and in a box that scrolls without saying so."""
     visit = Visit(browser, site, viewport=TELEPHONE)
     page = visit.open(name)
-    assert page.evaluate(CUT_TEXT) == []
+    assert page.evaluate(script("cut_text")) == []
     for style in ("", "overflow: auto"):
-        page.evaluate(PLANTED, style)
-    assert page.evaluate(CUT_TEXT) == ["planted"] * 2
+        page.evaluate(script("plant"), style)
+    assert page.evaluate(script("cut_text")) == ["planted"] * 2
     visit.close()
 
 
@@ -215,7 +146,7 @@ def test_the_keyboard_is_seen_and_its_first_link_leads_to_the_text(
     unseen = []
     for _ in range(50):
         page.keyboard.press("Tab")
-        unseen.append(page.evaluate(UNSEEN))
+        unseen.append(page.evaluate(script("unseen")))
     assert not any(unseen), unseen
     page = visit.open(name)
     for key in ("Tab", "Enter", "Tab"):
@@ -230,7 +161,7 @@ def test_paper_asks_and_shows_what_is_folded_but_no_outcome_that_nobody_has_open
     visit = Visit(browser, site, viewport=DESK)
     page = visit.open(LESSON)
     page.emulate_media(media="print")
-    assert page.evaluate(UNPRINTED) == []
+    assert page.evaluate(script("unprinted")) == []
     inside, solution = (
         page.locator(".ck-fold > .cell").first,
         page.locator(".tag_solution pre").first,
@@ -238,7 +169,7 @@ def test_paper_asks_and_shows_what_is_folded_but_no_outcome_that_nobody_has_open
     options = page.locator(".ck-guess button[value]")
     assert options.count() >= 6 and all(one.is_visible() for one in options.all())
     assert not inside.is_visible() and not solution.is_visible()
-    page.evaluate(OPEN_ALL)
+    page.evaluate(script("open_all"))
     assert inside.is_visible() and solution.is_visible()
     visit.close()
 

@@ -18,13 +18,12 @@ from tests.browser_pages import (
     BLOCKED,
     DESK,
     FURTHER,
-    HIDDEN,
     LESSON,
-    OPEN_ALL,
     TELEPHONE,
     Visit,
     asked_on,
     lesson_pages,
+    script,
 )
 from tests.paths import ROOT
 
@@ -45,7 +44,7 @@ def test_the_lesson_shows_figures_and_formulas(visit: Visit) -> None:
 def test_on_a_telephone_the_controls_stay_in_sight_and_panels_stand_below(browser, site) -> None:
     visit = Visit(browser, site, viewport=TELEPHONE)
     page = visit.open(FURTHER)
-    page.evaluate(OPEN_ALL)
+    page.evaluate(script("open_all"))
     explorer = page.locator(".ck-explorer").first
     explorer.scroll_into_view_if_needed()
     page.wait_for_function(HERE, arg=explorer.element_handle())
@@ -131,19 +130,13 @@ def test_the_words_of_a_trade_find_their_page_first(visit: Visit) -> None:
         page.wait_for_selector("#search-results li:first-child a[href*='trades']")
 
 
-FOUND = """asked => asked.map(words => Search._performSearch(...Search._parseQuery(words))
-  .map(found => found[0]).reverse())"""
-UNKNOWN = """Object.keys(READERS_WORDS).filter(start => !Search._index.docnames.some(
-  page => page.startsWith(start)))"""
-
-
 def test_the_words_of_readers_lead_to_their_page(visit: Visit, root: Path) -> None:
     """Words of readers and of other sites: four may be lost."""
     lines = (root / "tests" / "book" / "search_words.csv").read_text("utf-8").splitlines()[1:]
     asked = dict(line.split(",") for line in lines)
     page = visit.open("search.html?q=bins")
     page.wait_for_selector("#search-results li:first-child a[href*='06_choose']")
-    found = dict(zip(asked, page.evaluate(FOUND, [*asked]), strict=True))
+    found = dict(zip(asked, page.evaluate(script("found_first"), [*asked]), strict=True))
     lost = asked.keys() - {
         words
         for words, wanted in asked.items()
@@ -153,17 +146,12 @@ def test_the_words_of_readers_lead_to_their_page(visit: Visit, root: Path) -> No
     for words, places in found.items():
         is_api = [place.startswith("book/api") for place in places]
         assert is_api == sorted(is_api), words
-    assert page.evaluate(UNKNOWN) == visit.messages == visit.elsewhere == []
+    assert page.evaluate(script("words_of_no_page")) == visit.messages == visit.elsewhere == []
     page = visit.open("search.html?q=brier_score")
     page.wait_for_selector("#search-results li:first-child a[href*='api']")
 
 
 # --- guess first ------------------------------------------------------------------------------
-
-FOLDS = """() => [...document.querySelectorAll('details.ck-fold')]
-  .map(fold => [fold.dataset.predictions.split(' ').filter(Boolean), fold.open])"""
-VERDICTS = """() => Object.fromEntries([...document.querySelectorAll('.ck-verdict')]
-  .filter(line => line.checkVisibility()).map(line => [line.dataset.prediction, line.innerText]))"""
 
 
 def answer(page: Any, pid: str, guess: str, *, by_keyboard: bool) -> None:
@@ -214,19 +202,19 @@ def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
     for name in filter(asked_on, lesson_pages(root)):
         with subtests.test(name=name):
             page, said = visit.open(name), dict[str, str]()
-            assert page.evaluate(HIDDEN), name
+            assert page.evaluate(script("hidden")), name
             for place, (pid, asked) in enumerate(asked_on(name).items()):
                 guess = guess_for(asked, is_right=place % 3 == 2)
                 answer(page, pid, guess, by_keyboard=place % 2 == 0)
                 said[pid] = sentence(page, pid, asked, guess)
-                for ids, is_open in page.evaluate(FOLDS):
+                for ids, is_open in page.evaluate(script("folds")):
                     assert is_open == all(one in said for one in ids or ["never"]), (name, pid, ids)
-            assert page.evaluate(VERDICTS) == said
+            assert page.evaluate(script("verdicts")) == said
             page = visit.open(name)
-            assert page.evaluate(VERDICTS) == said
-            assert all(is_open for ids, is_open in page.evaluate(FOLDS) if ids)
+            assert page.evaluate(script("verdicts")) == said
+            assert all(is_open for ids, is_open in page.evaluate(script("folds")) if ids)
             page.locator(".ck-forget").last.click()
-            assert page.evaluate(HIDDEN), name
+            assert page.evaluate(script("hidden")), name
             assert page.evaluate("localStorage.getItem('calibkit-guesses')") == "{}"
     assert visit.messages == []
 
@@ -235,7 +223,7 @@ def test_a_number_that_is_none_opens_nothing(visit: Visit, root: Path) -> None:
     page = visit.open(next(name for name in lesson_pages(root) if "/12_" in name))
     field = page.locator(".ck-guess input[type=number]").first
     field.press("Enter")
-    assert page.evaluate(HIDDEN)
+    assert page.evaluate(script("hidden"))
 
 
 def test_a_diagram_in_a_picture_is_clicked_and_judged(visit: Visit, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from calibkit.fit_on_test import fit_on_test
 from calibkit.hypothesis_tests import binomial_p_values
 from calibkit_course import lessons, open_lesson
 from calibkit_course.learn.questions import COURSE, Option, Question, numbers_of
+from tests.browser_pages import script
 from tests.helpers import each_case
 
 LESSONS = bank.read()
@@ -434,21 +435,13 @@ def quiz(browser: Any, root: Path) -> Any:
     tab.context.close()
 
 
-# All answers in one call: hands and keys are tried below.
-ANSWER = """answers => answers.map(([id, place, text]) => {
-  const item = document.getElementById(id), input = item.querySelector("input[type=text]");
-  if (input) input.value = text;
-  else item.querySelectorAll("input[type=radio]")[place].click();
-  item.querySelector("form button").click();
-  return item.querySelector("[role=status]").innerText;
-})"""
-
-
 @pytest.mark.browser
 def test_every_answer_is_told_what_the_file_says(quiz: Any, subtests: pytest.Subtests) -> None:
     asked = [(one, n, answer) for one in QUESTIONS.values() for n, answer in enumerate(one.options)]
     answers = [[f"q-{one.id.replace('.', '-')}", n, answer.text] for one, n, answer in asked]
-    for said, (one, _, answer) in zip(quiz.evaluate(ANSWER, answers), asked, strict=True):
+    for said, (one, _, answer) in zip(
+        quiz.evaluate(script("answer_all"), answers), asked, strict=True
+    ):
         with subtests.test(one.id, answer=answer.text):
             assert said.startswith("Right." if answer.right else "Not yet."), one.id
             assert answer.says.replace("`", "") in said

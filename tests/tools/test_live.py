@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.browser_pages import BLOCKED, hidden_words
+from tests.browser_pages import BLOCKED, hidden_words, script
 from tests.conftest import served
 from tests.paths import LIVE, PROGRAMS, PYODIDE
 from tools.lesson_pages import NOTEBOOKS, lesson_pages
@@ -185,17 +185,6 @@ def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
     blocked.wait_for_function(f"JSON.parse({given}).contentsStorageDrivers")
 
 
-SAVED = """made => new Promise(done => {
-  const asked = indexedDB.open("JupyterLite Storage - /lite/");
-  asked.onupgradeneeded = () => asked.result.createObjectStore("files");
-  asked.onsuccess = () => {
-    const put = asked.result.transaction("files", "readwrite");
-    put.objectStore("files").put({content: {metadata: {calibkit: {source: made}}}}, "04.ipynb");
-    put.oncomplete = () => { asked.result.close(); done(); };
-  };
-})"""
-
-
 @pytest.mark.browser
 def test_a_lesson_that_has_changed_since_it_was_saved_says_so(watched: Any) -> None:
     opened, folder = watched
@@ -206,7 +195,7 @@ def test_a_lesson_that_has_changed_since_it_was_saved_says_so(watched: Any) -> N
     told.filter(has_text="longer than usual").wait_for()  # nothing is saved: nothing to say
     for made, often in (("new", 0), ("old", 1)):
         page = opened()
-        page.evaluate(SAVED, made)
+        page.evaluate(script("save_lesson"), made)
         page.reload()
         told = page.get_by_role("status")
         told.filter(has_text="longer than usual").wait_for()
@@ -261,31 +250,6 @@ def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
     assert len(found["checks"]) >= 1 and bool(found["redraws"]) == explorers
 
 
-# A cell's prompt shows a star while it runs; a quick cell may show it for a moment only.
-WATCH = """cell => {
-  const prompt = cell.querySelector('.jp-InputPrompt');
-  cell.dataset.ran = '';
-  new MutationObserver(() => { if (prompt.innerText.includes('*')) cell.dataset.ran = 'yes'; })
-    .observe(prompt, {childList: true, characterData: true, subtree: true});
-}"""
-RAN = """cell => cell.dataset.ran === 'yes'
-  && /\\d/.test(cell.querySelector('.jp-InputPrompt').innerText)"""
-# JupyterLite keeps a reader's files in a database of the browser.
-FILE = """async file => {
-  for (const {name} of await indexedDB.databases()) {
-    const opening = indexedDB.open(name);
-    const database = await new Promise(done => { opening.onsuccess = () => done(opening.result); });
-    let found;
-    if (database.objectStoreNames.contains('files')) {
-      const asked = database.transaction('files').objectStore('files').get(file);
-      found = await new Promise(done => { asked.onsuccess = () => done(asked.result); });
-    }
-    database.close();
-    if (found) return JSON.stringify(found);
-  }
-  return '';
-}"""
-STORED = f"async ([file, text]) => (await ({FILE})(file)).includes(text)"
 IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
 
 
@@ -337,9 +301,9 @@ class Lite:
         """Run a cell by keyboard, and return what it shows."""
         handle = cell.element_handle()
         cell.locator(".jp-InputArea-editor").click()
-        handle.evaluate(WATCH)
+        handle.evaluate(script("watch"))
         self.page.keyboard.press("Shift+Enter")
-        self.page.wait_for_function(RAN, arg=handle)
+        self.page.wait_for_function(script("ran"), arg=handle)
         shown = cell.locator(".jp-OutputArea")
         self.say(f"ran a cell: {shown.inner_text()[:60]!r}" if shown.count() else "ran a cell")
         return shown
@@ -356,7 +320,9 @@ class Lite:
         while True:  # each step waits two seconds; who runs the tests decides when it is too long
             self.page.wait_for_timeout(2000)
             self.page.keyboard.press("Control+s")
-            stored = json.loads(self.page.evaluate(FILE, file) or '{"content": {"cells": []}}')
+            stored = json.loads(
+                self.page.evaluate(script("file"), file) or '{"content": {"cells": []}}'
+            )
             cells = [cell for cell in stored["content"]["cells"] if cell["cell_type"] == "code"]
             if cells and all(cell["execution_count"] for cell in cells if cell["source"]):
                 self.say(f"ran all {len(cells)} cells")
@@ -365,7 +331,7 @@ class Lite:
     def save(self, file: str, text: str) -> None:
         """Save, and wait until the file with this text is in the browser's storage."""
         self.page.keyboard.press("Control+s")
-        self.page.wait_for_function(STORED, arg=[file, text])
+        self.page.wait_for_function(script("stored"), arg=[file, text])
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from calibkit_audit import cli
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
-from tests.browser_pages import FURTHER
+from tests.browser_pages import FURTHER, script
 from tests.helpers import each_case
 from tests.paths import LIVE, PROGRAMS, PYODIDE, ROOT
 from tools.lesson_pages import lesson_pages
@@ -633,15 +633,7 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
     bomb = gzip.compress(b"y,p\n" + b"1,0.5\n" * 20_000_000)
     audits.read({"name": "log.csv.gz", "mimeType": "application/gzip", "buffer": bomb})
     assert "unpacks to more than 100 MB" in audits.refused("unread")
-    audits.page.evaluate(
-        """() => {
-          const transfer = new DataTransfer();
-          transfer.items.add(new File([new Uint8Array(2e8)], "big.csv"));
-          const field = document.querySelector("#ck-file");
-          field.files = transfer.files;
-          field.dispatchEvent(new Event("change"));
-        }"""
-    )
+    audits.page.evaluate(script("give_200_megabytes"))
     assert "big.csv has 200 MB" in audits.refused("unread")
     audits.read(csv_file(rows(), "log.csv"))  # and the page still works
     audits.choose("y", "p")
@@ -654,27 +646,10 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
 @pytest.mark.browser
 def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: str) -> None:
     page = Audit(browser, address)
-    tried = """async url => {
-      const heard = [];
-      document.addEventListener("securitypolicyviolation", e => heard.push(e.blockedURI));
-      const failed = await fetch(url).then(() => false, () => true);
-      const code = `fetch(${JSON.stringify(url)}).then(() => postMessage("sent"),
-        () => postMessage("refused"));
-        onmessage = () => 0; self.addEventListener("securitypolicyviolation",
-        e => postMessage("policy " + e.effectiveDirective));`;
-      const worker = new Worker(URL.createObjectURL(new Blob([code])));
-      const told = [];
-      await new Promise(done => {
-        worker.onmessage = ({data}) => { told.push(data); if (told.length === 2) done(); };
-      });
-      new Image().src = url + "/image";
-      await new Promise(done => setTimeout(done, 500));
-      return [failed, told.sort(), heard.length];
-    }"""
     other = address.replace("127.0.0.1", "localhost")  # another origin, which would answer
     blocked = []
     page.page.on("requestfailed", lambda request: blocked.append((request.url, request.failure)))
-    failed, told, heard = page.page.evaluate(tried, other)
+    failed, told, heard = page.page.evaluate(script("asks_elsewhere"), other)
     assert failed and told == ["policy connect-src", "refused"] and heard >= 2
     assert set(page.foreign) <= {f"{other}/image"}
     assert all(pair == (f"{other}/image", "csp") for pair in blocked)

@@ -20,82 +20,13 @@ from tools.notebook_solved import with_solutions
 
 pytestmark = pytest.mark.filterwarnings("default")  # the kernel clients warn about themselves
 
-LESSON = """---
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-kernelspec:
-  display_name: Python 3 (ipykernel)
-  language: python
-  name: python3
----
 
-# Halve a number
-
-```{code-cell} ipython3
-:tags: [setup]
-
-import matplotlib.pyplot as plt
-import ipywidgets as widgets
-from IPython.display import display
+def read(name: str) -> str:
+    """Return a page that these tests change."""
+    return (Path(__file__).parent / "pages" / f"{name}.md").read_text(encoding="utf-8")
 
 
-class Lesson:
-    def check(self, name, answer):
-        blank, right = answer is ..., answer == 5
-        done = "Correct" if right else "Almost"
-        return Verdict("Not attempted" if blank else done)
-
-
-class Verdict(str):
-    def __repr__(self):
-        return f"{self}. Half of ten."
-
-
-lesson = Lesson()
-```
-
-```{code-cell} ipython3
----
-mystnb:
-  image:
-    alt: A line from 0 to 1.
----
-figure, ax = plt.subplots()
-lines = ax.plot([0, 1])
-```
-
-```{code-cell} ipython3
-widgets.IntSlider(value=3, description="days")
-```
-
-```{code-cell} ipython3
-for word in ("one", "two"):
-    print(word, flush=True)
-display("shown")
-```
-
-## Exercise 1.1
-
-```{code-cell} ipython3
-:tags: [exercise]
-
-half = ...
-```
-
-```{code-cell} ipython3
-:tags: [check]
-
-lesson.check("1.1", half)
-```
-
-```{code-cell} ipython3
-:tags: [solution, hide-cell]
-
-half = 10 / 2
-```
-"""
+LESSON = read("90_halve")
 
 
 def write_lesson(folder: Path, text: str = LESSON) -> Path:
@@ -339,62 +270,22 @@ def test_the_book_takes_what_nbval_has_executed(pair: Path, kept) -> None:
 
 # --- hints, and texts that their writers tick ----------------------------------------------------
 
-PAGE = """\
-# A page
-
-### Exercise 0.1 Count
-
-Do it.
-
-{hints}```{{code-cell}} ipython3
-# a comment
-```
-
-### Exercise 9.9 Of another package
-
-Do it too.
-"""
-
 
 def test_hints_are_written_where_they_lack_and_where_they_differ(tmp_path: Path) -> None:
     path = tmp_path / "00_page.md"
-    path.write_text(PAGE.format(hints=""), encoding="utf-8")
+    bare = read("hints").replace("HINTS\n", "")
+    path.write_text(bare, encoding="utf-8")
     assert list(hint_problems(path)) == ["the hints of exercise 0.1 are not those of the package"]
-    filled = with_hints(path, PAGE.format(hints=""))
+    filled = with_hints(path, bare)
     wanted = list(open_lesson("00").checks["0.1"].hints)
     assert [" ".join(words.split()) for words in BLOCK.findall(filled)] == wanted
     folded = "".join(found[0] + "\n" for found in BLOCK.finditer(filled))
-    assert filled == PAGE.format(hints=folded) == with_hints(path, filled)
+    assert filled == read("hints").replace("HINTS\n", folded) == with_hints(path, filled)
     worse = filled.replace(BLOCK.findall(filled)[0], "Another hint.")
     assert with_hints(path, worse) == filled
     broken = filled.replace(wanted[0], wanted[0].replace(" ", "\n", 1))
     assert with_hints(path, broken) == broken  # line breaks are the page's
     assert with_hints(tmp_path / "77_page.md", worse) == worse
-
-
-TWO_CHECKS = """\
----
-kernelspec: {name: python3, display_name: Python 3, language: python}
----
-
-```{code-cell} ipython3
-:tags: [check]
-
-lesson.check("0.7")
-```
-
-```{code-cell} ipython3
-:tags: [check]
-
-lesson.check("0.7", contains=...)
-```
-
-```{code-cell} ipython3
-:tags: [solution, hide-cell]
-
-my_text = "A whole sentence about a coin."
-```
-"""
 
 
 def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> None:
@@ -403,7 +294,7 @@ def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> N
     lesson = Lesson("00", "Toy", {"0.7": check}, {})
     monkeypatch.setattr(notebook_solved, "open_lesson", lambda number: lesson)
     path = tmp_path / "00_page.md"
-    path.write_text(TWO_CHECKS, encoding="utf-8")
+    path.write_text(read("two_checks"), encoding="utf-8")
     source = read_source(path)
     assert [notebook_files.called_ids(cell, "check") for cell in source.cells] == [["0.7"], [], []]
     solved = with_solutions(source)

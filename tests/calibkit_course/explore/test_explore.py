@@ -20,6 +20,7 @@ from calibkit_course.explore._image import render
 from calibkit_course.explore.lab import explorer_box, quiz_box
 from calibkit_course.explore.page import explorer_page, quiz_page
 from calibkit_course.lesson01 import figures as figures01
+from tests.browser_pages import script
 from tests.markup import Page
 
 EXPLORERS = {"forecaster": lesson01.forecaster, "diagram_lab": lesson04.diagram_lab}
@@ -375,13 +376,6 @@ def page(browser, site):
     page.close()
 
 
-THREE_PICTURES = """() => new Promise(done => {
-  let count = 0;
-  new MutationObserver(() => { count += 1; if (count === 3) done(); }).observe(
-    document.querySelector(".ck-figure"), { attributeFilter: ["src"] });
-})"""
-
-
 @pytest.mark.browser
 class TestBrowser:
     """The pages in a real browser: by keyboard, several explorers at once."""
@@ -421,7 +415,7 @@ class TestBrowser:
         page.keyboard.press("Enter")
         assert key.get_attribute("aria-label") == "Pause: Length"
         assert readout.get_attribute("aria-live") == "off"
-        page.evaluate(THREE_PICTURES)
+        page.evaluate(script("three_pictures"))
         page.keyboard.press("Enter")
         assert key.get_attribute("aria-label") == "Play: Length"
         assert readout.get_attribute("aria-live") == "polite"
