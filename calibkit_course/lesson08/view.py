@@ -43,7 +43,7 @@ def outlier_hunter_view(
     rule: str = "mass",
     alpha: float = 0.05,
     sizes: str = "source",
-    seed: int = 8,
+    seed: int = 65,  # a typical draw: near the mean of many in all four states of the lesson
 ) -> Hunt:
     """Draw predictions from a fake classifier, and test each against its bin."""
     as_choice(model, "model", MODELS)
