@@ -33,6 +33,8 @@ GAME = "A round of the game, solved"
 GAME_HINT = "play first"
 UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
 FOLDED_CODE = '<details class="ck-code" open><summary>Code</summary>'
+# In a lesson's first line: what matters to who runs it at home, and what says that there is nothing.
+AT_HOME = re.compile(r" · (?:runs in \d+ s|[a-z ]+: (?:nothing|none))(?= ·|$)")
 LATER = {  # sections that a telephone folds, and what their folds say
     "Check yourself": "The questions",
     "Know the lessons": "The lessons",
@@ -318,6 +320,19 @@ class FoldLater(SphinxTransform):
                 section[1:] = [raw_html(start), *inside, raw_html("</details>"), last]
 
 
+class ShortenFacts(SphinxTransform):
+    """Leave in the first line of a lesson's page what a visitor asks: how long, needs what."""
+
+    default_priority = 507
+
+    def apply(self, **_: object) -> None:
+        """Do it."""
+        lines = self.document.findall(nodes.paragraph) if LESSON.match(self.env.docname) else []
+        for line in (line for line in lines if line.astext().startswith("Time: ")):
+            line["classes"].append("ck-facts")
+            line.children = [nodes.Text(AT_HOME.sub("", line.astext()))]
+
+
 class FrameImages(SphinxTransform):
     """Put each picture into a frame of its own, inside which it may scroll."""
 
@@ -358,6 +373,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(FoldOutcomes)
     app.add_transform(FoldCode)
     app.add_transform(FoldLater)
+    app.add_transform(ShortenFacts)
     app.add_transform(FrameImages)
     app.add_directive("own-calibration", OwnCalibration)
     app.add_js_file("draw.js")
