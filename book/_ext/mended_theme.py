@@ -15,7 +15,7 @@ LOGO = re.compile(r'(<a class="navbar-brand logo".*?</a>)', re.DOTALL)
 BUTTONS = {  # of the header, and what is written on them
     "primary-toggle": "All pages",
     "theme-switch-button": "Light / dark",
-    "search-button__button": "Search",
+    "search-button search-button__button": "Search",
     "secondary-toggle": "On this page",
 }
 REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -41,6 +41,8 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r'<article class="bd-article">'),
         '<article class="bd-article" id="text" tabindex="-1">',
     ),
+    # Title and contents once more, for paper alone: the search shows them in place of the text.
+    (re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL), ""),
     # Without scripts nothing else sets the colours.
     (re.compile(r'(<html [^>]*data-theme=)"auto"'), r'\1"light"'),
     # Firefox would fetch the next page at once, which "Audit a file" forbids.

@@ -288,13 +288,13 @@ class FoldOutcomes(SphinxTransform):
 
 
 class FoldCode(SphinxTransform):
-    """Fold the code of a lesson's page; hide what only sets up, asks, or shows what a page has."""
+    """Fold the code of a lesson and of the trades; hide what sets up, asks, or shows what is there."""
 
     default_priority = 505
 
     def apply(self, **_: object) -> None:
         """Do it, but for exercises and for what is folded anyway."""
-        if not LESSON.match(self.env.docname):
+        if not LESSON.match(self.env.docname) and self.env.docname != "book/trades":
             return
         for cell in list(self.document.findall(is_cell)):
             code = cell.children[0]

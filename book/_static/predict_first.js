@@ -334,7 +334,7 @@
   // what is hidden everywhere too.
   const foldCode = () => {
     const codes = document.querySelectorAll("details.ck-code"), facts = document.querySelector(".ck-facts");
-    if (!codes.length || !facts) return;
+    if (!codes.length) return;
     const narrow = window.matchMedia("(max-width: 40rem)");
     const button = document.createElement("button");
     Object.assign(button, { type: "button", className: "ck-all-code" });
@@ -351,7 +351,7 @@
       show();
       later.forEach((fold) => { fold.open ||= !narrow.matches; }); // none closes while it is read
     });
-    facts.append(" · ", button);
+    facts?.append(" · ", button);
     show();
   };
 
