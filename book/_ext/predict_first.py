@@ -330,7 +330,7 @@ class ShortenFacts(SphinxTransform):
         lines = self.document.findall(nodes.paragraph) if LESSON.match(self.env.docname) else []
         for line in (line for line in lines if line.astext().startswith("Time: ")):
             line["classes"].append("ck-facts")
-            line.children = [nodes.Text(AT_HOME.sub("", line.astext()))]
+            line[:] = [nodes.Text(AT_HOME.sub("", line.astext()))]
 
 
 class FrameImages(SphinxTransform):

@@ -114,7 +114,7 @@ def test_code_is_folded_on_a_telephone_and_one_switch_shows_all(browser, site, s
 
 @pytest.mark.long
 def test_a_core_ends_after_fourteen_telephones(browser: Any, site: str, root: Path) -> None:
-    """As it is met: outcomes, code and what follows the story are folded. 00: three. Teachers: ten desks."""
+    """As it is met, with what is folded. 00 is three telephones, the teachers' page ten desks."""
     cores = [name for name in lesson_pages(root) if "further" not in name]
     limits = (TELEPHONE, 14 * 844, cores), (TELEPHONE, 3 * 844, cores[:1]), (DESK, 8000, [TEACHERS])
     for size, most, names in limits:
