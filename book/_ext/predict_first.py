@@ -28,7 +28,7 @@ from calibkit_course.learn.questions import Question, read_questions
 
 LESSON = re.compile(r"notebooks/(?:further/)?(\d\d)_")
 NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
-HINT = "guess first, or open it without a guess"
+HINT = "guess first, or open it"
 GAME = "A round of the game, solved"
 GAME_HINT = "play first"
 UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
@@ -43,7 +43,7 @@ LATER = {  # sections that a telephone folds, and what their folds say
     "References": "The sources",
 }
 WHY = (
-    '<p class="ck-why">Say how sure you are, then press an answer: over the course this draws '
+    '<p class="ck-why">Say how sure you are, then press an answer: this draws '
     '<a href="{up}book/your_calibration.html">your own calibration</a>.</p>'
 )
 
@@ -255,7 +255,7 @@ class Page:
             last.append(node)
         else:
             names = " and ".join(ids)
-            title = f"Outcome of prediction{'s' * (len(ids) > 1)} {names}"
+            title = f"Outcome of {names}"
             title += ", continued" if names in self.titled else ""
             self.titled.add(names)
             parent.append(Fold("", node, ids_asked=ids, title=title, hint=HINT))

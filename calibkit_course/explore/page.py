@@ -236,8 +236,8 @@ def _note(explorer: Explorer[Any]) -> str:
     if explorer.n_states == every:
         return f'<p class="ck-note" data-all>This page holds all {every:,} states.</p>'
     return (
-        f'<p class="ck-note">This page holds {explorer.n_states} of {every:,} states, JupyterLab '
-        f"all.{escape(rest)}</p>"
+        f'<p class="ck-note">This page holds {explorer.n_states} of {every:,} states.'
+        f"{escape(rest)} In JupyterLab the same controls reach all of them.</p>"
     )
 
 
