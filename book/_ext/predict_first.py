@@ -315,7 +315,7 @@ class FoldLater(SphinxTransform):
         for section in list(sections):
             title, *inside = section.children
             if words := LATER.get(title.astext()):
-                last = inside.pop() if inside[-1].astext().startswith("Next →") else nodes.raw()
+                last = inside.pop() if inside[-1].astext().startswith("Next ") else nodes.raw()
                 start = f'<details class="ck-later" open><summary>{words}</summary>'
                 section[1:] = [raw_html(start), *inside, raw_html("</details>"), last]
 
