@@ -27,7 +27,7 @@ FOLDED_SOLUTION = re.compile(
     r'(?P<start><div class="cell [^"]*\btag_solution\b[^"]*">\s*<details[^>]*>\s*<summary)[^>]*>'
     r"\s*<p(?P<closed>[^>]*)>[^<]*</p>\s*<p(?P<opened>[^>]*)>[^<]*</p>"
 )
-NOTES = "▸ Plan, homework, three wrong guesses, a question to discuss"
+NOTES = "▸ Plan and notes"
 COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 # Rooms that serve the others: the last table of the API's first page.
 INNER = tuple(f"calibkit_audit.{name}" for name in ("doctor", "incoming", "saving"))

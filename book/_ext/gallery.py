@@ -17,6 +17,8 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from book._ext import narrow_twins
+
 ROOMS = ("calibkit.plot", "calibkit_audit.plot", "calibkit_course.simplex")
 PICTURES = Path(__file__).parent.parent / "api"  # beside the pages that are written at each build
 
@@ -47,8 +49,8 @@ def place(name: str) -> str:
 
 
 @cache
-def drawn(name: str) -> tuple[str, bytes]:
-    """Run a plot's example by itself; return what its figure says, and the picture."""
+def drawn(name: str) -> tuple[str, bytes, bytes]:
+    """Run a plot's example by itself; return what its figure says, the picture, and its twin."""
     import matplotlib.pyplot as plt
 
     from calibkit import plot
@@ -58,16 +60,20 @@ def drawn(name: str) -> tuple[str, bytes]:
     exec(code_of(name), space)
     figure = space["ax"].figure
     figure.savefig(stream, format="png", dpi=72, bbox_inches="tight")
+    narrow = narrow_twins.twin(figure) if figure.get_size_inches()[0] > narrow_twins.WIDTH else b""
     plt.close(figure)
-    return plot.alt_text(space["ax"]), stream.getvalue()
+    return plot.alt_text(space["ax"]), stream.getvalue(), narrow
 
 
 def image(name: str) -> list[str]:
-    """Write a plot's picture; return the lines that show it."""
-    words, picture = drawn(name)
+    """Write a plot's picture, and its twin for a telephone; return the lines that show it."""
+    words, picture, twin = drawn(name)
     path = PICTURES / f"{name}.png"
     if not path.exists() or path.read_bytes() != picture:
         path.write_bytes(picture)
+    if twin:
+        narrow_twins.FOLDER.mkdir(parents=True, exist_ok=True)
+        (narrow_twins.FOLDER / path.name).write_bytes(twin)
     return [f".. image:: /book/api/{path.name}", f"   :alt: {' '.join(words.split())}", ""]
 
 

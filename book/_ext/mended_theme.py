@@ -12,11 +12,23 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 LOGO = re.compile(r'(<a class="navbar-brand logo".*?</a>)', re.DOTALL)
+BUTTONS = {  # of the header, and what is written on them
+    "primary-toggle": "All pages",
+    "theme-switch-button": "Light / dark",
+    "search-button search-button__button": "Search",
+    "secondary-toggle": "On this page",
+}
 REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     # A button is called what is written on it.
     (re.compile(r'(search-button-field[^>]*?) title="Search" aria-label="Search"'), r"\1"),
     (re.compile(r'(<i class="theme-switch [^>]*?) title="[^"]*"'), r"\1"),
     (re.compile(r'(<summary) aria-label="Toggle hidden content"'), r"\1"),
+    # What a button of the header does is written beside its icon.
+    *(
+        (re.compile(rf'(<button class="[^"]*\b{name}\b[^"]*")[^>]*>(.*?)</button>', re.DOTALL),
+         rf'\1>\2<span class="ck-label">{label}</span></button>')
+        for name, label in BUTTONS.items()
+    ),
     # The way home is a landmark, and a chevron says what it opens.
     (LOGO, r'<nav aria-label="Home">\1</nav>'),
     (re.compile(r"<summary>(?=<span class=\"toctree-toggle)"), '<summary aria-label="Its pages">'),
@@ -29,6 +41,8 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r'<article class="bd-article">'),
         '<article class="bd-article" id="text" tabindex="-1">',
     ),
+    # Title and contents once more, for paper alone: the search shows them in place of the text.
+    (re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL), ""),
     # Without scripts nothing else sets the colours.
     (re.compile(r'(<html [^>]*data-theme=)"auto"'), r'\1"light"'),
     # Firefox would fetch the next page at once, which "Audit a file" forbids.

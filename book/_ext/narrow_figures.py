@@ -25,13 +25,13 @@ PHONE = 340  # pixels: what is not wider needs no pieces
 ROOM = 415  # pixels of a figure that a telephone shows with letters of 11
 GUTTERS, LINE = (7, 6), 3  # pixels: between columns (the second if nothing else helps), and lines
 LEAST = 40  # narrower is the name of an axis, which stays with its panel
-NAME = 18  # pixels: as wide is a line of letters that stands upright
+NAME = 24  # pixels: as wide is a line of letters that stands upright, or the sign of a legend
 FOOT = 90, 9  # pixels: a legend below panels is not taller, and may narrow their column to less
 GROUND = 250  # of 255: lighter is nothing
 PICTURE = re.compile(r'<img (?=[^>]*\bsrc="(?P<src>[^"]+)")[^>]*?(?=\s*/?>)')
 DATA = re.compile(r'(?<=<script type="application/json">).*?(?=</script>)', re.DOTALL)
 WITH_TWIN = re.compile(
-    r'<img (?P<rest>[^>]*\bsrc="(?P<stem>[^"]*/_images/(?P<name>\w{64}))\.png"[^>]*>)'
+    r'<img (?P<rest>[^>]*\bsrc="(?P<stem>[^"]*/_images/(?P<name>[\w.]+))\.png"[^>]*>)'
 )
 NARROW = "screen and (max-width: 48rem)"  # as in book.css
 

@@ -28,11 +28,13 @@ from calibkit_course.learn.questions import Question, read_questions
 
 LESSON = re.compile(r"notebooks/(?:further/)?(\d\d)_")
 NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
-HINT = "guess first, or open it without a guess"
+HINT = "guess first, or open it"
 GAME = "A round of the game, solved"
 GAME_HINT = "play first"
 UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
 FOLDED_CODE = '<details class="ck-code" open><summary>Code</summary>'
+# In a lesson's first line: what matters to who runs it at home, and what says that there is nothing.
+AT_HOME = re.compile(r" · (?:runs in \d+ s|[a-z ]+: (?:nothing|none))(?= ·|$)")
 LATER = {  # sections that a telephone folds, and what their folds say
     "Check yourself": "The questions",
     "Know the lessons": "The lessons",
@@ -41,7 +43,7 @@ LATER = {  # sections that a telephone folds, and what their folds say
     "References": "The sources",
 }
 WHY = (
-    '<p class="ck-why">Say how sure you are, then press an answer: over the course this draws '
+    '<p class="ck-why">Say how sure you are, then press an answer: this draws '
     '<a href="{up}book/your_calibration.html">your own calibration</a>.</p>'
 )
 
@@ -253,7 +255,7 @@ class Page:
             last.append(node)
         else:
             names = " and ".join(ids)
-            title = f"Outcome of prediction{'s' * (len(ids) > 1)} {names}"
+            title = f"Outcome of {names}"
             title += ", continued" if names in self.titled else ""
             self.titled.add(names)
             parent.append(Fold("", node, ids_asked=ids, title=title, hint=HINT))
@@ -286,13 +288,13 @@ class FoldOutcomes(SphinxTransform):
 
 
 class FoldCode(SphinxTransform):
-    """Fold the code of a lesson's page; hide what only sets up, asks, or shows what a page has."""
+    """Fold the code of a lesson and of the trades; hide what sets up, asks, or shows what is there."""
 
     default_priority = 505
 
     def apply(self, **_: object) -> None:
         """Do it, but for exercises and for what is folded anyway."""
-        if not LESSON.match(self.env.docname):
+        if not LESSON.match(self.env.docname) and self.env.docname != "book/trades":
             return
         for cell in list(self.document.findall(is_cell)):
             code = cell.children[0]
@@ -313,9 +315,22 @@ class FoldLater(SphinxTransform):
         for section in list(sections):
             title, *inside = section.children
             if words := LATER.get(title.astext()):
-                last = inside.pop() if inside[-1].astext().startswith("Next →") else nodes.raw()
+                last = inside.pop() if inside[-1].astext().startswith("Next ") else nodes.raw()
                 start = f'<details class="ck-later" open><summary>{words}</summary>'
                 section[1:] = [raw_html(start), *inside, raw_html("</details>"), last]
+
+
+class ShortenFacts(SphinxTransform):
+    """Leave in the first line of a lesson's page what a visitor asks: how long, needs what."""
+
+    default_priority = 507
+
+    def apply(self, **_: object) -> None:
+        """Do it."""
+        lines = self.document.findall(nodes.paragraph) if LESSON.match(self.env.docname) else []
+        for line in (line for line in lines if line.astext().startswith("Time: ")):
+            line["classes"].append("ck-facts")
+            line[:] = [nodes.Text(AT_HOME.sub("", line.astext()))]
 
 
 class FrameImages(SphinxTransform):
@@ -358,6 +373,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(FoldOutcomes)
     app.add_transform(FoldCode)
     app.add_transform(FoldLater)
+    app.add_transform(ShortenFacts)
     app.add_transform(FrameImages)
     app.add_directive("own-calibration", OwnCalibration)
     app.add_js_file("draw.js")

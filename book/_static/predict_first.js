@@ -333,8 +333,8 @@
   // On a telephone code and what follows the story stand behind folds. One switch shows all code,
   // what is hidden everywhere too.
   const foldCode = () => {
-    const codes = document.querySelectorAll("details.ck-code"), title = document.querySelector("article h1");
-    if (!codes.length || !title) return;
+    const codes = document.querySelectorAll("details.ck-code"), facts = document.querySelector(".ck-facts");
+    if (!codes.length) return;
     const narrow = window.matchMedia("(max-width: 40rem)");
     const button = document.createElement("button");
     Object.assign(button, { type: "button", className: "ck-all-code" });
@@ -351,7 +351,7 @@
       show();
       later.forEach((fold) => { fold.open ||= !narrow.matches; }); // none closes while it is read
     });
-    title.after(button);
+    facts?.append(" · ", button);
     show();
   };
 

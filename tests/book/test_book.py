@@ -525,7 +525,7 @@ def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(na
     here = folds(name)
     assert here.spoilt == [] and here.pending == [] and here.open_folds == 0
     assert here.headings == 0  # links from the page's contents meet no closed fold
-    seen = "".join(here.seen).replace("Outcome of prediction", "")
+    seen = "".join(here.seen).replace("Outcome of", "")
     assert not re.search(r"\bOutcome\b", seen)
     assert messages.NO_GUESS not in page(name).text
     assert "A wrong guess costs nothing." not in page(name).text  # what to type stands in the code
