@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins, assign, slack_of
+from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins, assign
 from calibkit.inputs import (
     ROUNDING,
     BinaryProblem,
@@ -36,8 +36,8 @@ class BinTable(Result):
         From 0 to 1; bins are ``[a, b)``, the last one closed.
     count, mean_prob, frequency : ndarray of shape (B,)
         Number and mean of the predictions, and share whose event happened; NaN in an empty bin.
-    view, bins, binning
-        Which event, and the binning, in words; the binning itself.
+    view, binning
+        Which event, in words; the binning, which `bins` says in words.
     mass : ndarray of shape (B,), optional
         Sum of the weights, which mean and share then use; None where every row counts 1.
     precision : str
@@ -49,7 +49,6 @@ class BinTable(Result):
     mean_prob: NDArray[np.float64]
     frequency: NDArray[np.float64]
     view: str
-    bins: str
     binning: Binning
     mass: NDArray[np.float64] | None = None
     precision: str = "float64"
@@ -111,7 +110,6 @@ class BinTable(Result):
             mean_prob=mean,
             frequency=events / n,
             view="positive class",
-            bins=str(binning),
             binning=binning,
         )
 
@@ -135,6 +133,11 @@ class BinTable(Result):
         n, events = self.count[used], np.rint((self.count * self.frequency)[used]).astype(np.intp)
         label = np.tile([1, 0], len(n)).repeat(np.column_stack([events, n - events]).ravel())
         return label, self.mean_prob[used].repeat(n)
+
+    @property
+    def bins(self) -> str:
+        """The binning in words."""
+        return str(self.binning)
 
     @property
     def n(self) -> int:
@@ -312,7 +315,7 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
     edges = _repeated_edges(problem, binning) if counts_rows else binning.edges(prob, label)
     n_bins = len(edges) - 1
     slack = ROUNDING[problem.precision] * getattr(binning, "tolerance", 0.0)
-    index = np.searchsorted(edges[1:-1] - slack, prob, side="right")
+    index = assign(prob, edges, slack)
     count = np.bincount(index, minlength=n_bins)
     mass = None if weight is None else np.bincount(index, weight, n_bins).astype(float)
     total = count if mass is None else mass
@@ -325,11 +328,15 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
         mean_prob=mean_prob,
         frequency=frequency,
         view=problem.view,
-        bins=str(binning),
         binning=binning,
         mass=mass,
         precision=problem.precision,
     )
+
+
+def slack_of(binning: Binning, precision: str) -> float:
+    """Return how far below an edge a prediction of this type may lie and still be on it."""
+    return ROUNDING[precision] * getattr(binning, "tolerance", 0.0)
 
 
 def _repeated_edges(problem: BinaryProblem, binning: Binning) -> FloatVector:

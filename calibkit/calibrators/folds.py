@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import EqualMass, EqualWidth, bounds_of_bins, slack_of
+from calibkit.bins import EqualMass, EqualWidth, bounds_of_bins
 from calibkit.calibrators.binning import ChosenBinning
 from calibkit.inputs import (
     FloatVector,
@@ -17,6 +17,7 @@ from calibkit.inputs import (
     as_number,
     binary_problem,
 )
+from calibkit.reliability import slack_of
 
 
 def assign_folds(

@@ -10,13 +10,7 @@ from calibkit.inputs import View, as_count
 
 
 def adaptive_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View = None,
-    bins: int = 15,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, view: View = None, bins: int = 15, **rows: Any
 ) -> CalibrationError:
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
@@ -25,10 +19,12 @@ def adaptive_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, positive, sample_weight
+    y_true, y_prob, view
         As in `calibration_error`.
     bins : int
         Number of equal-mass bins.
+    **rows
+        `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -40,26 +36,13 @@ def adaptive_calibration_error(
     >>> round(float(adaptive_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.2
     """
-    equal, name = EqualMass(as_count(bins, "bins")), "adaptive calibration error"
-    return calibration_error(
-        y_true,
-        y_prob,
-        view=view,
-        bins=equal,
-        name=name,
-        positive=positive,
-        sample_weight=sample_weight,
-    )
+    fixed: Any = {"norm": 1, "weights": "mass", "name": "adaptive calibration error"}
+    equal = EqualMass(as_count(bins, "bins"))
+    return calibration_error(y_true, y_prob, view=view, bins=equal, **fixed, **rows)
 
 
 def average_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View = None,
-    bins: Bins = 15,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
 ) -> CalibrationError:
     """Mean gap with all used bins alike, however few predictions they hold.
 
@@ -68,8 +51,10 @@ def average_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, positive, sample_weight
+    y_true, y_prob, view, bins
         As in `calibration_error`.
+    **rows
+        `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -82,25 +67,12 @@ def average_calibration_error(
     >>> round(float(average_calibration_error(y_true, y_prob, bins=2)), 4)
     0.125
     """
-    return calibration_error(
-        y_true,
-        y_prob,
-        view=view,
-        bins=bins,
-        weights="equal",
-        positive=positive,
-        sample_weight=sample_weight,
-    )
+    fixed: Any = {"norm": 1, "weights": "equal"}
+    return calibration_error(y_true, y_prob, view=view, bins=bins, **fixed, **rows)
 
 
 def maximum_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View = None,
-    bins: Bins = 15,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
 ) -> CalibrationError:
     """Largest gap of any bin (MCE): norm infinity.
 
@@ -109,8 +81,10 @@ def maximum_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, positive, sample_weight
+    y_true, y_prob, view, bins
         As in `calibration_error`.
+    **rows
+        `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -122,25 +96,12 @@ def maximum_calibration_error(
     >>> round(float(maximum_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.25
     """
-    return calibration_error(
-        y_true,
-        y_prob,
-        view=view,
-        bins=bins,
-        norm=np.inf,
-        positive=positive,
-        sample_weight=sample_weight,
-    )
+    fixed: Any = {"norm": np.inf, "weights": "mass"}
+    return calibration_error(y_true, y_prob, view=view, bins=bins, **fixed, **rows)
 
 
 def root_mean_square_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View = None,
-    bins: Bins = 15,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
 ) -> CalibrationError:
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
@@ -149,8 +110,10 @@ def root_mean_square_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, positive, sample_weight
+    y_true, y_prob, view, bins
         As in `calibration_error`.
+    **rows
+        `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -162,13 +125,12 @@ def root_mean_square_calibration_error(
     >>> round(root_mean_square_calibration_error([0, 1, 1], [.4, .8, .9], bins=2).value, 4)
     0.2614
     """
-    return calibration_error(
-        y_true, y_prob, view=view, bins=bins, norm=2, positive=positive, sample_weight=sample_weight
-    )
+    fixed: Any = {"norm": 2, "weights": "mass"}
+    return calibration_error(y_true, y_prob, view=view, bins=bins, **fixed, **rows)
 
 
 def class_wise_calibration_error(
-    y_true: Any, y_prob: Any, *, bins: Bins = 15, positive: Any = None, sample_weight: Any = None
+    y_true: Any, y_prob: Any, *, bins: Bins = 15, **rows: Any
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, in ``per_view``.
 
@@ -177,8 +139,10 @@ def class_wise_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, bins, positive, sample_weight
+    y_true, y_prob, bins
         As in `calibration_error`.
+    **rows
+        `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -190,26 +154,13 @@ def class_wise_calibration_error(
     >>> class_wise_calibration_error([0, 1], [[.8, .2], [.3, .7]]).per_view.round(3).tolist()
     [0.25, 0.25]
     """
+    fixed: Any = {"view": "class-wise", "norm": 1, "weights": "mass"}
     name = "class-wise calibration error"
-    return calibration_error(
-        y_true,
-        y_prob,
-        view="class-wise",
-        bins=bins,
-        name=name,
-        positive=positive,
-        sample_weight=sample_weight,
-    )
+    return calibration_error(y_true, y_prob, bins=bins, name=name, **fixed, **rows)
 
 
 def marginal_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    norm: float = 2,
-    bins: Bins = FIFTEEN,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Any
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
@@ -218,10 +169,12 @@ def marginal_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, positive, sample_weight
+    y_true, y_prob
         As in `calibration_error`.
     norm, bins : float, int, Binning or edges
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
+    **rows
+        `positive` and `sample_weight`, as in `calibration_error`.
 
     Returns
     -------
@@ -233,26 +186,12 @@ def marginal_calibration_error(
     >>> round(float(marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)), 4)
     0.255
     """
-    fixed: Any = {"view": "class-wise", "name": "marginal calibration error"}
-    return calibration_error(
-        y_true,
-        y_prob,
-        norm=norm,
-        bins=bins,
-        **fixed,
-        positive=positive,
-        sample_weight=sample_weight,
-    )
+    fixed: Any = {"view": "class-wise", "weights": "mass", "name": "marginal calibration error"}
+    return calibration_error(y_true, y_prob, norm=norm, bins=bins, **fixed, **rows)
 
 
 def top_label_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    norm: float = 2,
-    bins: Bins = FIFTEEN,
-    positive: Any = None,
-    sample_weight: Any = None,
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Any
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
@@ -261,10 +200,12 @@ def top_label_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, positive, sample_weight
+    y_true, y_prob
         As in `calibration_error`.
     norm, bins : float, int, Binning or edges
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
+    **rows
+        `positive` and `sample_weight`, as in `calibration_error`.
 
     Returns
     -------
@@ -276,13 +217,5 @@ def top_label_calibration_error(
     >>> round(float(top_label_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=1)), 4)
     0.25
     """
-    fixed: Any = {"view": "top-label", "name": "top-label calibration error"}
-    return calibration_error(
-        y_true,
-        y_prob,
-        norm=norm,
-        bins=bins,
-        **fixed,
-        positive=positive,
-        sample_weight=sample_weight,
-    )
+    fixed: Any = {"view": "top-label", "weights": "mass", "name": "top-label calibration error"}
+    return calibration_error(y_true, y_prob, norm=norm, bins=bins, **fixed, **rows)

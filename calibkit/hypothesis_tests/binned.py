@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning, Bins, EqualMass, as_bins, assign, slack_of
+from calibkit.bins import Binning, Bins, EqualMass, as_bins, assign
 from calibkit.hypothesis_tests.p_values import (
     Statistic,
     TestResult,
@@ -15,6 +15,7 @@ from calibkit.hypothesis_tests.p_values import (
     run_tests,
 )
 from calibkit.inputs import FloatVector, Rng, View, as_choice, binary_problem
+from calibkit.reliability import slack_of
 from calibkit.results import spell
 
 # The adaptive test halves bins while they hold, on average, this much variance sum p (1 - p).

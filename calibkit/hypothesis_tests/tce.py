@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.bins import Binning, Bins, PavaBC, as_bins, bounds_of_bins, edges_between, slack_of
+from calibkit.bins import Binning, Bins, PavaBC, as_bins, bounds_of_bins, edges_between
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
 from calibkit.hypothesis_tests.p_values import lower_tail, p_values_of, tails_of, upper_tail
@@ -27,7 +27,7 @@ from calibkit.inputs import (
     as_probabilities,
     binary_problems,
 )
-from calibkit.reliability import BinTable
+from calibkit.reliability import BinTable, slack_of
 from calibkit.results import read_only, spell
 
 _CLEAR = 1e-9  # by this a bound must differ from the level for no p-value to be computed
@@ -246,6 +246,7 @@ class SortedProblem:
         self.label = problem.label[self.order]
         fixed = not getattr(binning, "uses_labels", False)
         self._fixed = self._cut(self.label) if fixed else None  # such bins are cut once
+        self._known: dict[tuple[int, int, float], int] = {}  # rejected rows, by bin and events
 
     def cut(self, label: IntArray) -> tuple[FloatVector, IntVector]:
         """Return edges and bounds of the bins for labels in sorted order."""
@@ -274,7 +275,6 @@ class SortedProblem:
                 mean_prob=mean_prob,
                 frequency=frequency,
                 view=self.view,
-                bins=str(self.binning),
                 binning=self.binning,
                 precision=self.precision,
             ),
@@ -286,7 +286,17 @@ class SortedProblem:
     def share(self, label: IntArray, alpha: float) -> float:
         """Return the rejected share for other labels in sorted order."""
         bounds = self.cut(label)[1]
-        return float(rejections(hits_of(label, bounds), bounds, self.prob, alpha).mean())
+        hits = hits_of(label, bounds)
+        if self._fixed is None:
+            return float(rejections(hits, bounds, self.prob, alpha).mean())
+        total = 0
+        for b, k in enumerate(hits.tolist()):
+            if (b, k, alpha) not in self._known:  # redraws repeat themselves
+                rows = self.prob[bounds[b] : bounds[b + 1]]
+                rejected = rejections(hits[b : b + 1], np.array([0, len(rows)]), rows, alpha)
+                self._known[b, k, alpha] = int(rejected.sum())
+            total += self._known[b, k, alpha]
+        return total / len(self.prob)
 
     def _as_given(self, values: NDArray[Any]) -> NDArray[Any]:
         back = np.empty_like(values)

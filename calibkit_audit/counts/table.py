@@ -144,7 +144,6 @@ class CountTable(Result):
             mean_prob=mean_prob,
             frequency=frequency,
             view=self.view,
-            bins=str(EqualWidth(bins)),
             binning=EqualWidth(bins),
         )
 

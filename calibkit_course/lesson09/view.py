@@ -23,7 +23,7 @@ from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 _BINS, _DRAWS = 10, 100
 # Each of these finds its bins again.
-_TCE_DRAWS = 100
+_TCE_DRAWS = 40
 _NAMES = ("ECE", "ACE", "TCE", "|O/E − 1|")
 REPAIRS = {
     "none": "none",
