@@ -25,7 +25,7 @@ from calibkit.calibrators.multiclass import BaseRate
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
 from calibkit.results import Result, spell
-from calibkit.scores import brier_score, log_loss
+from calibkit.scores import brier_score
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
@@ -144,15 +144,10 @@ def repairs_of(
     Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
     """
     candidates = _candidates(rows, settings.repairs)
-    tried = {**candidates, BASE: BaseRate()}  # no repair may be worse than this one
-    held_out, flattery, notes = _held_out(tried, rows, settings, rng)
-    base = float(log_loss(rows.label, held_out.get(BASE, rows.prob), sample_weight=rows.weight))
-    if BASE not in candidates:
-        held_out.pop(BASE, None)
-        flattery = flattery[: len(held_out)]
+    held_out, flattery, notes = _held_out(candidates, rows, settings, rng)
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
     errors = [_error(rows.label, p, **how).value for p in held_out.values()]
-    table = _repair_table(rows, held_out, np.array(flattery), settings, base)
+    table = _repair_table(rows, held_out, np.array(flattery), settings)
     chosen = table.chosen if wanted else -1
     table = replace(table, error=np.array(errors), notes=notes, chosen=chosen)
     if table.place < 0:
@@ -222,7 +217,9 @@ def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]
         if rows.table.min() >= 1 / (rows.n + 2):  # nothing is pulled
             del known["pulled Platt" if rows.binary else "one-vs-rest"]
         return {name: one for name, one in known.items() if k <= _MOST_CLASSES.get(name, k)}
-    return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
+    # No repair may be worse than the last one.
+    names = [name for name in wanted if name != BASE] + [BASE] * bool(wanted)
+    return {name: known[as_choice(name, "each of repairs", known)] for name in names}
 
 
 def _scores_for(model: Any, rows: AuditRows) -> FloatVector:
@@ -246,7 +243,6 @@ def _repair_table(
     held_out: dict[str, FloatVector],
     flattery: FloatVector,
     settings: AuditSettings,
-    base: float,
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
     before = losses(rows.own)
@@ -257,7 +253,8 @@ def _repair_table(
     finite = np.flatnonzero(np.isfinite(gain))
     said, loss = (rows.prob, *held_out.values()), rows.weigh(after).mean(axis=1)
     brier = [float(brier_score(rows.label, p, sample_weight=rows.weight)) for p in said]
-    harmless = (np.array(brier[1:]) <= brier[0] + TIE) & (loss <= base + TIE)
+    # Neither worse in squares than before, nor in log loss than the base rate, which is last.
+    harmless = (np.array(brier[1:]) <= brier[0] + TIE) & (loss <= loss[-1:] + TIE)
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
     if len(finite):
         inside = rows.clusters and rows.clusters.take(left)

@@ -170,7 +170,7 @@ class AuditReport(Report):
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return draw_audit(self.evidence, self.consequences, self.repairs, self.groups)
+        return draw_audit(self.evidence, self.consequences, self.groups)
 
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view, and the bins."""

@@ -83,7 +83,7 @@ class AuditSettings:
     folds : int
         Folds in which repairs are tried; at least 2.
     repairs : sequence of str or None
-        Candidates; none where it is empty. None: those that suit.
+        Candidates, beside the base rate; none where it is empty. None: those that suit.
     """
 
     alpha: float = 0.01

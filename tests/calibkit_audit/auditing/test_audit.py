@@ -630,7 +630,7 @@ def test_of_what_tells_nothing_the_base_rate_is_left() -> None:
 def test_some_repairs_by_name() -> None:
     case = make("over-confident", 2, 1000, 5)
     report = of(case, settings=replace(QUICK, repairs=["Platt", "temperature"]))
-    assert report.repairs.name.tolist() == ["Platt", "temperature"]
+    assert report.repairs.name.tolist() == ["Platt", "temperature", "base rate"]
     assert of(case, settings=PLAIN).verdicts["repair"] == "no repair"
 
 
