@@ -163,7 +163,7 @@ def monitor_files(
     ------
     PredictionFileError
         If a file cannot be read to its end, a column is missing, or a value is not valid (the
-        message names file, row group and row), or if a file was shown before; then the monitor is
+        message names file and row), or if a file was shown before; then the monitor is
         as it was.
 
     Examples
