@@ -22,7 +22,6 @@ from calibkit.results import Result
 from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
-from calibkit_audit.auditing.settings import LIGHTS
 from calibkit_audit.segments import SegmentTable
 
 # Inches: width and usual heights of figures, and what a row of a dot plot takes.
@@ -92,10 +91,7 @@ def _attributes(result: Any, *names: str) -> dict[str, Any]:
 def _rows(report: Report) -> list[dict[str, str]]:
     """Return what a page says of each finding and answer."""
     names = ("question", "topic", "verdict", "sentence", "light", "symbol")
-    return [
-        _attributes(answer, *names) | {"number": number, "word": LIGHTS[answer.light].word}
-        for number, answer in report.numbered
-    ]
+    return [_attributes(answer, *names) | {"number": number} for number, answer in report.numbered]
 
 
 def _answers(report: Report) -> _Html:

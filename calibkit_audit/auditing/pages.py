@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from calibkit._version import __version__
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+from calibkit_audit.auditing.settings import QUESTIONS, SYMBOLS
 from calibkit_audit.incoming import Changes, changes_in_words
 from calibkit_audit.saving import finite, write_whole
 
@@ -119,7 +119,7 @@ class Answer:
     @property
     def symbol(self) -> str:
         """The symbol of the light."""
-        return LIGHTS[self.light].symbol
+        return SYMBOLS[self.light]
 
     def line(self) -> str:
         """Return symbol, verdict and sentence."""
@@ -185,7 +185,7 @@ class Report(Result):
     @property
     def symbol(self) -> str:
         """The symbol of the light."""
-        return LIGHTS[self.light].symbol
+        return SYMBOLS[self.light]
 
     @property
     def size(self) -> str:

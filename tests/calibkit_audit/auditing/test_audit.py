@@ -27,7 +27,7 @@ from calibkit_audit.auditing.dependence import add_time, parse_times, time_findi
 from calibkit_audit.auditing.evidence import groups_of
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import drop_weightless, rows_of
-from calibkit_audit.auditing.settings import CODES, LIGHTS
+from calibkit_audit.auditing.settings import CODES, SYMBOLS
 from calibkit_audit.clusters import clusters_of
 from calibkit_audit.segments import worst_segments
 from calibkit_course.data import DataUnavailable, load
@@ -706,7 +706,7 @@ def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) 
     assert [a.topic for a in report.answers] == list(CODES)
     for answer in report.answers:
         assert answer.verdict in CODES[answer.topic]
-        assert answer.light in LIGHTS
+        assert answer.light in SYMBOLS
         assert answer.sentence
         assert "nan" not in answer.sentence
     assert 0 <= report["calibration"].numbers["p_value"] <= 1
