@@ -46,7 +46,7 @@ def page(report: Report) -> str:
         _attributes(report, "title", "size", "light", "symbol", "headline")
         | {
             "style": _Html(_file("page.css")),
-            "small": _each("small", filter(None, [report.small_print])),
+            "small": _each("small", filter(None, [report.promise])),
             "advice": _each("advice", filter(None, [report.advice])),
             "answers": _answers(report),
             "figures": _figures(report),

@@ -153,9 +153,8 @@ class Report(Result):
     versions : mapping from str to str
     answers, findings : tuple of Answer
         Of an audit the six answers, in order, and what was found beside them.
-    promise, small_print, advice : str
-        What the level of the test means, what stands under the headline of a page, and what the
-        findings mean for a person who has to decide.
+    promise, advice : str
+        What the level of the test means, and what the findings mean for a person who decides.
     command, date : str
         The command that was given, if there was one, and the day of the report.
     """
@@ -171,7 +170,6 @@ class Report(Result):
     answers: tuple[Answer, ...] = ()
     findings: tuple[Answer, ...] = ()
     promise: str = ""
-    small_print: str = ""
     advice: str = ""
     command: str = ""
     date: str = field(default_factory=today)

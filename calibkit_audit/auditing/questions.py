@@ -269,7 +269,6 @@ def _conclusions(
         "answers": answers,
         "advice": advice.advice_of(verdicts, measured, table, times),
         "promise": promise,
-        "small_print": f"{measured.describe()} {promise}",
         "findings": findings,
     }
 
