@@ -246,7 +246,6 @@ def _report(
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
-        settings=settings,
     )
 
 

@@ -75,8 +75,8 @@ class RepairTable(Result):
     before, before_left, chosen : float and int
         Log loss without a repair, of all rows and of those whose outcome was possible; place of
         the recommended candidate, -1: none, which is clear, or never says 0 or 1.
-    level, folds, n, left : float and int
-        Nominal content of each interval, number of folds, of rows, and of rows left.
+    left : int
+        Rows left.
     notes : tuple of str
         What went wrong in fits.
     """
@@ -92,9 +92,6 @@ class RepairTable(Result):
     before: float
     before_left: float
     chosen: int
-    level: float
-    folds: int
-    n: int
     left: int
     notes: tuple[str, ...]
 
@@ -280,9 +277,6 @@ def _repair_table(
         before=float(rows.weigh(before).mean()),
         before_left=float(rows.weigh(before[left], left).mean()) if left.any() else float("nan"),
         chosen=chosen,
-        level=settings.level,
-        folds=settings.folds,
-        n=rows.n,
         left=int(left.sum()),
         notes=(),
     )
@@ -334,7 +328,7 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
     elif place < 0:
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        text = _gain_in_words(found) + _warnings(found)
+        text = _gain_in_words(found, measured.settings) + _warnings(found, measured.focus.n)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
             before, after = measured.error.value, four_digits(table.error[place])
@@ -344,12 +338,13 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
-                f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."
+                f"{spell(measured.focus.n, 'row')} do not mend it. More rows, or another model, "
+                "might."
             )
     return Answer("repair", verdict, light, text.strip(), numbers)
 
 
-def _gain_in_words(found: Repairs) -> str:
+def _gain_in_words(found: Repairs, settings: AuditSettings) -> str:
     table, place = found.table, found.table.place
     name = str(table.name[place])
     words, _ = REPAIRED.get(name, (name, ""))
@@ -359,7 +354,7 @@ def _gain_in_words(found: Repairs) -> str:
     size, falls = abs(gain), gain >= 0
     if not falls:
         low, high = -high, -low
-    interval = f"({interval_in_words(table.level, low, high)}, {table.folds} folds)"
+    interval = f"({interval_in_words(settings.level, low, high)}, {settings.folds} folds)"
     if table.chosen >= 0:
         temperature = getattr(found.calibrator, "temperature_", None)
         one = f" (T = {temperature:.2f})" if temperature is not None else ""
@@ -380,14 +375,14 @@ def _gain_in_words(found: Repairs) -> str:
     )
 
 
-def _warnings(found: Repairs) -> str:
+def _warnings(found: Repairs, n: int) -> str:
     """Return what to know of a candidate before it is used."""
     table, text = found.table, ""
-    if table.left < table.n:
+    if table.left < n:
         after = table.log_loss[table.place]
         text = (
             f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
+            f"{n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
         )
     if found.certain and np.isfinite(table.gain[table.place]):
         rows = spell(found.certain, "row")
