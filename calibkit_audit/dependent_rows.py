@@ -156,9 +156,15 @@ class DependentRows:
             both = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
             weights, chance = weights_of_labels(self.weight, both.astype(np.float64), self.label)
             prob = chance[:, 1] if prob.ndim == 1 else chance
-        drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
+        two = prob.ndim == 2 and prob.shape[1] == 2
         if self.clusters is not None:
+            prob = prob[:, 1] if two else prob
             drawn = Dependence(prob, self.label, self.clusters, rng).redraws(n_draws, rng)
+        elif two:  # its own label or not: so the event's other name (1 - y, 1 - p) has the same
+            own = redrawn_labels(prob[np.arange(len(prob)), self.label], n_draws, rng)
+            drawn = (1 - (self.label ^ again) for again in own)
+        else:
+            drawn = redrawn_labels(prob, n_draws, rng)
         for labels in drawn:
             yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
 

@@ -1,4 +1,4 @@
-"""The figures of an audit: repairs, groups, models, a smooth curve."""
+"""The figures of an audit: groups, models, a smooth curve."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,58 +28,6 @@ def _marks(ax: Axes, x: FloatVector, y: NDArray[Any], *kinds: tuple[Any, str, st
         if rows.any():
             code = look.marker(marker, 6, 1.0, color=colour, label=label, gid=label)
             ax.plot(x[rows], y[rows], linestyle="", **code)
-
-
-def audit_repairs(
-    repairs: Any, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
-) -> Axes:
-    """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
-
-    A filled point is the recommended repair.
-
-    Parameters
-    ----------
-    repairs : RepairTable
-        From ``audit(...).repairs``.
-    ax : matplotlib Axes, optional
-        Where to draw; left out, on a fresh figure.
-    title : str, optional
-        What stands above the diagram.
-    legend : bool, optional
-        As in the other figures; nothing here needs one.
-
-    Returns
-    -------
-    matplotlib Axes
-        What was drawn on; `plot.alt_text` says in words what it shows.
-
-    Examples
-    --------
-    >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit_audit import plot
-    >>> from calibkit_audit.auditing import audit
-    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
-    >>> report = audit(sample.y_true, sample.y_prob)
-    >>> ax = plot.audit_repairs(report.repairs)
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['offset', 'temperature', 'Platt', 'pulled Platt', 'beta', 'isotonic (loss ∞)', 'base rate']
-    """
-    place = np.arange(len(repairs.name))
-    words = ("gain in log loss on held-out rows (nats)", "")
-    size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
-    how: Any = {"title": title, "legend": legend, "room": 0, "grid": "x"}
-    with look.drawing(ax, size, words=words, **how) as ax:
-        ax.axvline(0, color=look.GREY, linewidth=1.0)
-        # A gain of minus infinity has no place on the axis: its row says so.
-        low, high = (np.where(np.isfinite(x), x, np.nan) for x in (repairs.low, repairs.high))
-        ax.hlines(place, low, high, color=look.UNDER, linewidth=2, gid="interval")
-        for i in np.flatnonzero(np.isfinite(repairs.gain)):
-            gid, face = ("candidate", "white") if i != repairs.chosen else ("chosen", look.UNDER)
-            look.points(ax, repairs.gain[i], i, face, look.UNDER, markersize=7, gid=gid)
-        pairs = zip(repairs.name.tolist(), repairs.gain, strict=True)
-        _rows(ax, [name if np.isfinite(gain) else f"{name} (loss ∞)" for name, gain in pairs])
-    look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
-    return ax
 
 
 def audit_groups(

@@ -160,16 +160,15 @@ def estimate_rate(
     score, label, known, _, groups = rows
     n, mean = len(score), float(score.mean())
     scores = _mapped(rows, as_generator(rng)), score, 0 * score
-    sums = [_Corrected.of(values, rows) for values in scores]
-    half = [one.half_width(level) for one in sums]
-    found = [(one.rate, one.rate - h, one.rate + h) for one, h in zip(sums, half, strict=True)]
+    means = [_corrected(values, rows, level) for values in scores]
+    found = [(one.rate, one.rate - one.half, one.rate + one.half) for one in means]
     verdicts = np.isin(np.append(score, label[known]), (0, 1)).all()
     plain = bool(verdicts) and cluster is None and chance is None
     found.append(two_error_rates(score, label, level) if plain else (np.nan,) * 3)
     z = special.ndtri((1 + level) / 2)
     own = z * float(groups.sums(score - mean).std()) * np.sqrt(groups.count) / n
     rate, low, high = np.clip(np.transpose([*found, (mean, mean - own, mean + own)]), 0, 1)
-    place = int(np.argmin(half))
+    place = int(np.argmin([one.half for one in means]))
     return RateEstimate(
         method=np.array([*HONEST, "two error rates", "judge"]),
         rate=rate,
@@ -179,7 +178,7 @@ def estimate_rate(
         recommended=place,
         n=n,
         labelled=len(known),
-        needed=sums[place].needed(level),
+        needed=means[place].needed,
         notes=_notes(rows),
     )
 
@@ -192,44 +191,33 @@ class _Rows(NamedTuple):
     groups: Clusters
 
 
-@dataclass(frozen=True, slots=True)
-class _Corrected:
+class _Corrected(NamedTuple):
     """A mean of scores over all rows, corrected where labels are known."""
 
     rate: float
-    of_scores: float  # variance that stays however many labels there are
-    of_labels: float  # variance that falls with their number
-    n: int
-    known: int
-    units: int  # clusters with a label
+    half: float  # of Student's interval
+    needed: int  # labels for an interval of 0.02 on either side; 0: no number would do
 
-    @classmethod
-    def of(cls, values: FloatVector, rows: _Rows) -> "_Corrected":
-        """Correct (n,) values; a label counts as its weight says (Hájek)."""
-        _, label, known, weight, groups = rows
-        n, share = len(values), weight[known] / weight[known].sum()
-        error = label[known] - values[known]
-        mean, off = float(values.mean()), float(share @ error)
-        both = np.zeros((n, 2))
-        both[:, 0] = (values - mean) / n
-        both[known, 1] = share * (error - off)
-        sums, count = groups.sums(both), groups.count
-        cover = sums.T @ sums * count / (count - 1)
-        # As if two more labels had met an error, one of each sign: none in 25 is no proof.
-        seldom = 2 * float(np.square(share).sum()) / len(known)
-        units = len(np.unique(groups.code[known]))
-        of_scores, of_labels = cover[0, 0] + 2 * cover[0, 1], cover[1, 1] + seldom
-        return cls(mean + off, of_scores, of_labels, n, len(known), units)
 
-    def half_width(self, level: float) -> float:
-        """Return half of Student's interval."""
-        return float(student(max(self.of_scores + self.of_labels, 0.0), self.units - 1, level))
-
-    def needed(self, level: float) -> int:
-        """Return how many labels would give ``0.02`` on either side; 0: none would."""
-        left = (_WANTED / special.ndtri((1 + level) / 2)) ** 2 - max(self.of_scores, 0.0)
-        labels = np.ceil(self.known * self.of_labels / left) if left > 0 else np.inf
-        return int(labels) if labels <= self.n else 0
+def _corrected(values: FloatVector, rows: _Rows, level: float) -> _Corrected:
+    """Correct the mean of (n,) values; a label counts as its weight says (Hájek)."""
+    _, label, known, weight, groups = rows
+    n, share = len(values), weight[known] / weight[known].sum()
+    error = label[known] - values[known]
+    mean, off = float(values.mean()), float(share @ error)
+    both = np.zeros((n, 2))
+    both[:, 0] = (values - mean) / n
+    both[known, 1] = share * (error - off)
+    sums, count, units = groups.sums(both), groups.count, len(np.unique(groups.code[known]))
+    cover = sums.T @ sums * count / (count - 1)
+    # As if two more labels had met an error, one of each sign: none in 25 is no proof.
+    seldom = 2 * float(np.square(share).sum()) / len(known)
+    # What stays however many labels there are, and what falls with their number.
+    of_scores, of_labels = cover[0, 0] + 2 * cover[0, 1], cover[1, 1] + seldom
+    half = float(student(max(of_scores + of_labels, 0.0), units - 1, level))
+    left = (_WANTED / special.ndtri((1 + level) / 2)) ** 2 - max(of_scores, 0.0)
+    needed = np.ceil(len(known) * of_labels / left) if left > 0 else np.inf
+    return _Corrected(mean + off, half, int(needed) if needed <= n else 0)
 
 
 def _mapped(rows: _Rows, rng: np.random.Generator) -> FloatVector:

@@ -28,7 +28,7 @@ from scipy import special
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit import audit, compare
 from calibkit_audit.auditing.comparison import rows_of_models
-from calibkit_audit.auditing.differences import differences_of, row_scores
+from calibkit_audit.auditing.differences import change_of, row_scores
 from calibkit_audit.auditing.repairs import repairs_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.incoming import kish
@@ -191,8 +191,8 @@ def intervals(design: str, n_sets: int) -> dict[str, float]:
         view = None if fresh.ndim == 1 else "top-label"
         found = repairs_of(rows, settings, np.random.default_rng(number), view=view)
         gain = before - expected_loss(fresh, found.calibrator.calibrate(said))
-        scores = {name: row_scores(rows.label, p, None) for name, p in probs.items()}
-        pair = differences_of(rows, scores).change("Brier score", 1, settings.level)
+        off, right = (row_scores(rows.label, p, None)["Brier score"] for p in probs.values())
+        pair = change_of(rows, "Brier score", (off, right), settings.level)
         hits += (found.table.low[0] <= gain <= found.table.high[0], pair.low <= -apart <= pair.high)
     return dict(zip(("gain", "difference"), (hits / n_sets).tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""The paragraph for the person who decides: what was promised, what came, and what to do.
+"""The headline, and the paragraph for who decides: what was promised, what came, what to do.
 
 Natural frequencies ("of 100 cases it expects the event in 15; it came in 23") are understood by
 more people than probabilities are (Gigerenzer and Hoffrage, 1995). Each is a plain mean, over all
@@ -11,19 +11,56 @@ import numpy as np
 
 from calibkit.reliability import BinTable
 from calibkit.results import spell
-from calibkit_audit.auditing import dependence
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repairs import REPAIRED, RepairTable
 from calibkit_audit.auditing.rows import EVENT
 
+NOT_APART = {
+    "no discrimination": "The predictions tell nothing apart, or the labels belong to other rows.",
+    "upside down": "The ranking is upside down.",
+}
+_DOUBTS = {
+    "too little data": "Too few rows to say by how much.",
+    "alignment unclear": "Whether the labels belong to these rows is unclear.",
+}
 _LARGEST = 1_000_000  # number of cases that a sentence is about
 _AT_COSTS = {
     "worse than ignoring": "it is cheaper to treat all cases alike than to act on it",
     "costly": "acting on it costs more than acting on mended probabilities",
     "not costly": "no gain from mending them is shown",
 }
+
+
+def headline_of(
+    verdicts: Mapping[str, str], measured: Measurements, *, known: bool
+) -> tuple[str, str]:
+    """Return the verdict in one line, with what it rests on, and its light.
+
+    `known`: which rows belong together, or that none do.
+    """
+    alignment, gone = verdicts["alignment"], measured.impossible
+    way = f"{verdicts['direction']} ({measured.focus_words})"
+    if alignment == "not aligned":
+        return "Labels and predictions do not belong together: check the data first.", "bad"
+    text, light = {
+        "miscalibrated": (f"Miscalibrated beyond chance: {way}.", "bad"),
+        "borderline": (f"Borderline; if anything, {way}.", "caution"),
+        "cannot say": ("Too little data to say.", "unknown"),
+    }.get(verdicts["calibration"], ("No evidence of miscalibration.", "good"))
+    if gone.count:
+        text, light = f"{gone}. {text}", "bad"
+    if alignment in NOT_APART:  # alone that nothing is told apart
+        return NOT_APART[alignment], "bad" if light == "bad" else "caution"
+    if verdicts["calibration"] != "cannot say":
+        text = text if known else f"{text[:-1]}, if no two rows are about the same case."
+        # By how much rows are wrong that said 0 or 1 is known.
+        open_ = alignment, verdicts["data"] * ("impossible" not in verdicts)
+        text = " ".join([text, *(words for one, words in _DOUBTS.items() if one in open_)])
+    if verdicts.get("time") == "error changes":
+        text, light = f"The error changes over time. On average: {text[0].lower()}{text[1:]}", "bad"
+    return text, light
 
 
 def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = False) -> str:
@@ -152,7 +189,7 @@ def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: Repa
         name = str(table.name[table.chosen])
         how, gloss = REPAIRED.get(name, (name, ""))
         repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
-    if verdicts["alignment"] in dependence.NOT_APART:
+    if verdicts["alignment"] in NOT_APART:
         return "See that each label stands in its own row; if so, ask for a model that tells more."
     if measured.impossible.count:
         never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."

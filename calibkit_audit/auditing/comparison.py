@@ -24,7 +24,7 @@ from calibkit.inputs import (
 from calibkit.reliability import table_of
 from calibkit_audit.auditing.calibration import weak_calibration
 from calibkit_audit.auditing.comparison_report import Comparison, comparison_fields
-from calibkit_audit.auditing.differences import Changes, Each, differences_of, row_measures
+from calibkit_audit.auditing.differences import Changes, Each, change_of, row_measures
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
@@ -206,12 +206,14 @@ def _diagrams(
 
 def _differences(rows: AuditRows, each: Each, costs: FloatVector | None, level: float) -> Changes:
     """Judge every measure of every other model, each alone and all together."""
-    differences, names, found = differences_of(rows, each, costs), list(each), {}
-    pairs = list(product(range(1, len(names)), differences.measures))
+    own, *_ = each.values()
+    pairs, found = list(product(list(each)[1:], own)), {}
     together = 1 - (1 - level) / len(pairs)  # Bonferroni: any false one, in so many of 100 files
+    stake = 0.0 if costs is None else float(np.ptp(costs, axis=0).max())
     for other, key in pairs:
-        alone, joint = (differences.change(key, other, one) for one in (level, together))
-        found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
+        values = own[key], each[other][key]
+        alone, joint = (change_of(rows, key, values, one, stake) for one in (level, together))
+        found[other, key] = alone._replace(joint=joint.verdict == alone.verdict)
     return found
 
 

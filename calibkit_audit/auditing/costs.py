@@ -14,7 +14,7 @@ from calibkit.decisions import (
 )
 from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
-from calibkit_audit.auditing.differences import cost_of_rows, differences_of
+from calibkit_audit.auditing.differences import change_of, cost_of_rows
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
@@ -119,9 +119,9 @@ def _paid(
         (waiting, acting), unit = costs[:, rows.label], stakes(costs)[0]
         paid = {"net_benefit": own, "net_benefit_repaired": fixed, "net_benefit_of_all": acting}
         pairs |= {name: (cost, waiting, unit) for name, cost in paid.items()}
+    stake = float(np.ptp(costs, axis=0).max())
     for name, (first, other, unit) in pairs.items():
-        each = {"first": {"cost": first}, "other": {"cost": other}}
-        ends = differences_of(rows, each, costs).change("cost", 1, level)[2:5]
+        ends = change_of(rows, "cost", (first, other), level, stake)[2:5]
         for end, value in zip(("", "_low", "_high"), ends, strict=True):
             numbers[name + end] = value / unit
     return numbers

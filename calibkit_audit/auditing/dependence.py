@@ -34,37 +34,6 @@ from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import is_blank, one_per_row
 
 _DIFFERENT = 8  # log odds: fewer may be mirrored by chance
-CONDITION = "if no two rows are about the same case"
-NOT_APART = {
-    "no discrimination": "The predictions tell nothing apart, or the labels belong to other rows.",
-    "upside down": "The ranking is upside down.",
-}
-DOUBTS = {
-    "too little data": "Too few rows to say by how much.",
-    "alignment unclear": "Whether the labels belong to these rows is unclear.",
-}
-
-
-def qualify_headline(
-    headline: str, light: str, verdicts: Mapping[str, str], *, known: bool
-) -> tuple[str, str]:
-    """Return headline and light with what they rest on; alone that nothing is told apart.
-
-    `known`: which rows belong together, or that none do.
-    """
-    if verdicts["alignment"] == "not aligned":
-        return headline, light
-    if verdicts["alignment"] in NOT_APART:
-        return NOT_APART[verdicts["alignment"]], "bad" if light == "bad" else "caution"
-    if verdicts["calibration"] != "cannot say":
-        about = headline if known else f"{headline.removesuffix('.')}, {CONDITION}."
-        # By how much rows are wrong that said 0 or 1 is known.
-        open_ = verdicts["alignment"], verdicts["data"] * ("impossible" not in verdicts)
-        headline = " ".join([about, *(words for one, words in DOUBTS.items() if one in open_)])
-    if verdicts.get("time") == "error changes":
-        average = headline[:1].lower() + headline[1:]
-        headline, light = f"The error changes over time. On average: {average}", "bad"
-    return headline, light
 
 
 def keep_one_side(rows: AuditRows) -> tuple[AuditRows, tuple[Answer, ...]]:

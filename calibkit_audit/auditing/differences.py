@@ -1,20 +1,12 @@
 """What a row adds to each measure of a model, and the interval of a difference of two models."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from calibkit.decisions import best_actions
-from calibkit.inputs import (
-    BinaryProblem,
-    FloatMatrix,
-    FloatVector,
-    IntVector,
-    View,
-    binary_problems,
-)
+from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problems
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import moments, student
@@ -96,66 +88,30 @@ def judge_change(measure: str, first: float, value: float, ends: tuple[float, fl
     return Change(first, value, apart, *ends, verdict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Differences:
-    """Mean differences to the first model, one per other model and measure, and their law."""
+def change_of(
+    rows: AuditRows,
+    measure: str,
+    values: tuple[FloatVector, FloatVector],
+    level: float,
+    stake: float = 0.0,
+) -> Change:
+    """Judge how the mean of other (n,) values differs from the first's, by Student's interval.
 
-    measures: tuple[str, ...]
-    values: FloatMatrix  # (models, measures): means
-    apart: FloatVector  # mean differences, one other model after the other
-    cover: FloatMatrix  # their covariances
-    df: float  # Student's degrees of freedom
-    up: IntVector  # rows, or clusters, in which the other model is above the first
-    down: IntVector  # those in which it is below
-    count: IntVector  # rows of each class
-    stake: float = 0.0  # what a single decision may cost at most
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return int(self.count.sum())
-
-    @property
-    def few(self) -> bool:
-        """Whether events, or other rows, are too few for any interval."""
-        count = self.count
-        return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
-
-    def change(self, key: str, other: int, level: float) -> Change:
-        """Judge the difference to the first model by Student's interval.
-
-        Nothing is concluded from a handful of rows, nor from an infinite difference; and no cost
-        is told apart where five more rows at the highest price could turn it.
-        """
-        place = (other - 1) * len(self.measures) + self.measures.index(key)
-        mean, up, down = float(self.apart[place]), int(self.up[place]), int(self.down[place])
-        differ, ends = up + down > 0, NONE
-        one_sided = min(up, down) < EACH_WAY and abs(mean) * self.n <= EACH_WAY * self.stake
-        few = self.few or up + down < FEWEST or (key == "cost" and one_sided)
-        if np.isfinite(mean) and not (differ and few):
-            half = float(student(self.cover[place, place], self.df, level))
-            ends = mean - half, mean + half
-        first, value = self.values[[0, other], self.measures.index(key)].tolist()
-        return judge_change(key, first, value, ends)
-
-
-def differences_of(rows: AuditRows, each: Each, costs: FloatVector | None = None) -> Differences:
-    """Return the differences of the models; by cluster or weight."""
-    values = np.array([list(own.values()) for own in each.values()])
+    Nothing is concluded from a handful of rows, nor from an infinite difference; and no cost is
+    told apart where five more rows at the highest price, the `stake`, could turn it.
+    """
+    clusters, ends = rows.clusters, NONE
     with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-        apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
-        units = rows.clusters.sums(apart.T).T if rows.clusters else apart
-        up, down = (units > 0).sum(axis=1), (units < 0).sum(axis=1)
-        values, apart = rows.weigh(values), rows.weigh(apart)
-        mean, cover, df = moments(apart, rows.clusters)
-    return Differences(
-        measures=tuple(next(iter(each.values()))),
-        values=values.mean(axis=2),
-        apart=mean,
-        cover=cover,
-        df=df,
-        up=up,
-        down=down,
-        count=np.bincount(rows.label, minlength=rows.n_classes),
-        stake=0.0 if costs is None else float(np.ptp(costs, axis=0).max()),
-    )
+        apart = values[1] - values[0]
+        units = clusters.sums(apart) if clusters else apart
+        up, down = int((units > 0).sum()), int((units < 0).sum())
+        (mean,), ((variance,),), df = moments(rows.weigh(apart)[np.newaxis], clusters)
+    count = np.bincount(rows.label, minlength=rows.n_classes)
+    rare = int(count.min() if len(count) == 2 else count.sum() - count.max())
+    one_sided = min(up, down) < EACH_WAY and abs(mean) * rows.n <= EACH_WAY * stake
+    few = min(rare, up + down) < FEWEST or (measure == "cost" and one_sided)
+    if np.isfinite(mean) and not (few and up + down):
+        half = float(student(variance, df, level))
+        ends = float(mean) - half, float(mean) + half
+    first, value = (float(rows.weigh(one).mean()) for one in values)
+    return judge_change(measure, first, value, ends)

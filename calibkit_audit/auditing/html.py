@@ -22,8 +22,6 @@ from calibkit.results import Result
 from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
-from calibkit_audit.auditing.repairs import RepairTable
-from calibkit_audit.auditing.settings import LIGHTS
 from calibkit_audit.segments import SegmentTable
 
 # Inches: width and usual heights of figures, and what a row of a dot plot takes.
@@ -48,7 +46,7 @@ def page(report: Report) -> str:
         _attributes(report, "title", "size", "light", "symbol", "headline")
         | {
             "style": _Html(_file("page.css")),
-            "small": _each("small", filter(None, [report.small_print])),
+            "small": _each("small", filter(None, [report.promise])),
             "advice": _each("advice", filter(None, [report.advice])),
             "answers": _answers(report),
             "figures": _figures(report),
@@ -93,10 +91,7 @@ def _attributes(result: Any, *names: str) -> dict[str, Any]:
 def _rows(report: Report) -> list[dict[str, str]]:
     """Return what a page says of each finding and answer."""
     names = ("question", "topic", "verdict", "sentence", "light", "symbol")
-    return [
-        _attributes(answer, *names) | {"number": number, "word": LIGHTS[answer.light].word}
-        for number, answer in report.numbered
-    ]
+    return [_attributes(answer, *names) | {"number": number} for number, answer in report.numbered]
 
 
 def _answers(report: Report) -> _Html:
@@ -134,7 +129,7 @@ def _table(name: str, table: Result) -> dict[str, str]:
 
 
 def draw_audit(
-    evidence: Measurements, costs: Consequences, repairs: RepairTable, groups: SegmentTable | None
+    evidence: Measurements, costs: Consequences, groups: SegmentTable | None
 ) -> dict[str, Any]:
     """Return the figures of an audit by name."""
     plot, audit_plot = _plots()
@@ -153,8 +148,6 @@ def draw_audit(
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
     plot.murphy(curves, add("costs", _LOW), costs=prices_with_threshold(costs.costs))
-    if len(repairs.name):
-        audit_plot.audit_repairs(repairs, add("repairs", 1.1 + _ROW * len(repairs.name)))
     if groups is not None:
         height = 1.5 + _ROW * min(len(groups.segment), _MOST_ROWS)
         audit_plot.audit_groups(groups, add("groups", height))

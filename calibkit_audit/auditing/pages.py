@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from calibkit._version import __version__
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+from calibkit_audit.auditing.settings import QUESTIONS, SYMBOLS
 from calibkit_audit.incoming import Changes, changes_in_words
 from calibkit_audit.saving import finite, write_whole
 
@@ -119,7 +119,7 @@ class Answer:
     @property
     def symbol(self) -> str:
         """The symbol of the light."""
-        return LIGHTS[self.light].symbol
+        return SYMBOLS[self.light]
 
     def line(self) -> str:
         """Return symbol, verdict and sentence."""
@@ -153,9 +153,8 @@ class Report(Result):
     versions : mapping from str to str
     answers, findings : tuple of Answer
         Of an audit the six answers, in order, and what was found beside them.
-    promise, small_print, advice : str
-        What the level of the test means, what stands under the headline of a page, and what the
-        findings mean for a person who has to decide.
+    promise, advice : str
+        What the level of the test means, and what the findings mean for a person who decides.
     command, date : str
         The command that was given, if there was one, and the day of the report.
     """
@@ -171,7 +170,6 @@ class Report(Result):
     answers: tuple[Answer, ...] = ()
     findings: tuple[Answer, ...] = ()
     promise: str = ""
-    small_print: str = ""
     advice: str = ""
     command: str = ""
     date: str = field(default_factory=today)
@@ -185,7 +183,7 @@ class Report(Result):
     @property
     def symbol(self) -> str:
         """The symbol of the light."""
-        return LIGHTS[self.light].symbol
+        return SYMBOLS[self.light]
 
     @property
     def size(self) -> str:

@@ -1,6 +1,5 @@
 """Rows of labels and predictions, from files (checked by `calibkit_audit.counts`) or one table."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -101,7 +100,7 @@ def read_predictions(path: FilePath, **columns: Any) -> dict[str, Any]:
 
 def rows_of_files(models: Sequence[Log]) -> Iterator[Rows]:
     """Yield the rows of all files, of several models side by side; then judge the words met."""
-    log, words, n = models[0], Words(Counter), 0
+    log, words, n = models[0], Words(set), 0
     any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
     more = [name for other in models[1:] for name in other.columns.prob]

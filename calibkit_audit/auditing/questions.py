@@ -10,7 +10,6 @@ from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
 from calibkit_audit.auditing import advice, alignment, calibration, costs, dependence, repairs
 from calibkit_audit.auditing.evidence import (
-    Impossible,
     Measurements,
     evidence_of,
     groups_of,
@@ -247,7 +246,6 @@ def _report(
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
-        settings=settings,
     )
 
 
@@ -263,15 +261,13 @@ def _conclusions(
     findings = (*calibration.impossible_finding(measured.impossible, rows.table), *findings)
     verdicts = {one.topic: one.verdict for one in (*findings, *answers)}
     promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
-    first_said = headline_of(verdicts, measured.focus_words, measured.impossible)
-    headline, light = dependence.qualify_headline(*first_said, verdicts, known=bool(known))
+    headline, light = advice.headline_of(verdicts, measured, known=bool(known))
     return {
         "headline": headline,
         "light": light,
         "answers": answers,
         "advice": advice.advice_of(verdicts, measured, table, times),
         "promise": promise,
-        "small_print": f"{measured.describe()} {promise}",
         "findings": findings,
     }
 
@@ -290,20 +286,6 @@ def _audit_notes(measured: Measurements) -> tuple[str, ...]:
         f"Repairs: {settings.folds} folds; the simplest candidate that the best does not beat "
         "beyond chance, if the interval of its gain lies above 0.",
     )
-
-
-def headline_of(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple[str, str]:
-    """Return the verdict in one line, and its light."""
-    if verdicts["alignment"] == "not aligned":
-        return "Labels and predictions do not belong together: check the data first.", "bad"
-    text, light = "No evidence of miscalibration.", "good"
-    if verdicts["calibration"] == "miscalibrated":
-        text, light = f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
-    elif verdicts["calibration"] == "borderline":
-        text, light = f"Borderline; if anything, {verdicts['direction']} ({focus}).", "caution"
-    elif verdicts["calibration"] == "cannot say":
-        text, light = "Too little data to say.", "unknown"
-    return (f"{gone}. {text}", "bad") if gone.count else (text, light)
 
 
 def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:

@@ -8,7 +8,7 @@ predictions and any number of views. Of a view the test leaves out the rows that
 right and wrong alike: no redraw changes them, and one that was wrong is proof without a test.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.chance.null import redrawn_labels
 from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.clusters import Clusters, robust_sd
-from calibkit_audit.dependent_rows import Dependence, undecided, weights_of_labels
+from calibkit_audit.dependent_rows import DependentRows, undecided, weights_of_labels
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -234,28 +233,6 @@ def cells_of_equal_variance(key: FloatVector, variance: FloatVector, n_cells: in
     return np.asarray(np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)[where])
 
 
-def redraws_of(
-    table: FloatVector,
-    label: IntVector,
-    clusters: Clusters | None,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Iterator[IntVector]:
-    """Yield labels drawn from (n, K) probabilities.
-
-    Of two classes each row gets its own label with the probability of that label, and else the
-    other one: so redraws of the same event under its other name (1 - y, 1 - p) are the same.
-    """
-    if clusters is not None:
-        prob = table[:, 1] if table.shape[1] == 2 else table
-        yield from Dependence(prob, label, clusters, rng).redraws(n_draws, rng)
-    elif table.shape[1] == 2:
-        for again in redrawn_labels(table[np.arange(len(label)), label], n_draws, rng):
-            yield 1 - (label ^ again)
-    else:
-        yield from redrawn_labels(table, n_draws, rng)
-
-
 def joint_test(
     table: FloatVector,
     label: IntVector,
@@ -284,11 +261,11 @@ def joint_test(
     tests = [_View(view, table, scale, weights) for view in views]
     room = _NEAR // table.size, _KEPT // (sum(test.n_cells for test in tests) + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [[test.sums(label)] for test in tests]
-    redraws = redraws_of(chance, label, clusters, most, rng)
+    redraws = DependentRows(label=label, prob=chance, clusters=clusters).redraws(most, rng)
     if clusters is None and weight is not None:  # each row as a cluster: its sandwich holds for
         clusters = Clusters(np.arange(len(label)), len(label))  # weights of any kind
     while True:
-        for redrawn in islice(redraws, n_draws + 1 - len(sums[0])):
+        for redrawn, _ in islice(redraws, n_draws + 1 - len(sums[0])):
             for test, kept in zip(tests, sums, strict=True):
                 kept.append(test.sums(redrawn))
         parts = [

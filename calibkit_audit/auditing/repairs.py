@@ -25,7 +25,7 @@ from calibkit.calibrators.multiclass import BaseRate
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
 from calibkit.results import Result, spell
-from calibkit.scores import brier_score, log_loss
+from calibkit.scores import brier_score
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
@@ -75,8 +75,8 @@ class RepairTable(Result):
     before, before_left, chosen : float and int
         Log loss without a repair, of all rows and of those whose outcome was possible; place of
         the recommended candidate, -1: none, which is clear, or never says 0 or 1.
-    level, folds, n, left : float and int
-        Nominal content of each interval, number of folds, of rows, and of rows left.
+    left : int
+        Rows left.
     notes : tuple of str
         What went wrong in fits.
     """
@@ -92,9 +92,6 @@ class RepairTable(Result):
     before: float
     before_left: float
     chosen: int
-    level: float
-    folds: int
-    n: int
     left: int
     notes: tuple[str, ...]
 
@@ -144,15 +141,10 @@ def repairs_of(
     Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
     """
     candidates = _candidates(rows, settings.repairs)
-    tried = {**candidates, BASE: BaseRate()}  # no repair may be worse than this one
-    held_out, flattery, notes = _held_out(tried, rows, settings, rng)
-    base = float(log_loss(rows.label, held_out.get(BASE, rows.prob), sample_weight=rows.weight))
-    if BASE not in candidates:
-        held_out.pop(BASE, None)
-        flattery = flattery[: len(held_out)]
+    held_out, flattery, notes = _held_out(candidates, rows, settings, rng)
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
     errors = [_error(rows.label, p, **how).value for p in held_out.values()]
-    table = _repair_table(rows, held_out, np.array(flattery), settings, base)
+    table = _repair_table(rows, held_out, np.array(flattery), settings)
     chosen = table.chosen if wanted else -1
     table = replace(table, error=np.array(errors), notes=notes, chosen=chosen)
     if table.place < 0:
@@ -222,7 +214,9 @@ def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]
         if rows.table.min() >= 1 / (rows.n + 2):  # nothing is pulled
             del known["pulled Platt" if rows.binary else "one-vs-rest"]
         return {name: one for name, one in known.items() if k <= _MOST_CLASSES.get(name, k)}
-    return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
+    # No repair may be worse than the last one.
+    names = [name for name in wanted if name != BASE] + [BASE] * bool(wanted)
+    return {name: known[as_choice(name, "each of repairs", known)] for name in names}
 
 
 def _scores_for(model: Any, rows: AuditRows) -> FloatVector:
@@ -246,7 +240,6 @@ def _repair_table(
     held_out: dict[str, FloatVector],
     flattery: FloatVector,
     settings: AuditSettings,
-    base: float,
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
     before = losses(rows.own)
@@ -257,7 +250,8 @@ def _repair_table(
     finite = np.flatnonzero(np.isfinite(gain))
     said, loss = (rows.prob, *held_out.values()), rows.weigh(after).mean(axis=1)
     brier = [float(brier_score(rows.label, p, sample_weight=rows.weight)) for p in said]
-    harmless = (np.array(brier[1:]) <= brier[0] + TIE) & (loss <= base + TIE)
+    # Neither worse in squares than before, nor in log loss than the base rate, which is last.
+    harmless = (np.array(brier[1:]) <= brier[0] + TIE) & (loss <= loss[-1:] + TIE)
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
     if len(finite):
         inside = rows.clusters and rows.clusters.take(left)
@@ -283,9 +277,6 @@ def _repair_table(
         before=float(rows.weigh(before).mean()),
         before_left=float(rows.weigh(before[left], left).mean()) if left.any() else float("nan"),
         chosen=chosen,
-        level=settings.level,
-        folds=settings.folds,
-        n=rows.n,
         left=int(left.sum()),
         notes=(),
     )
@@ -337,7 +328,7 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
     elif place < 0:
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        text = _gain_in_words(found) + _warnings(found)
+        text = _gain_in_words(found, measured.settings) + _warnings(found, measured.focus.n)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
             before, after = measured.error.value, four_digits(table.error[place])
@@ -347,12 +338,13 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
-                f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."
+                f"{spell(measured.focus.n, 'row')} do not mend it. More rows, or another model, "
+                "might."
             )
     return Answer("repair", verdict, light, text.strip(), numbers)
 
 
-def _gain_in_words(found: Repairs) -> str:
+def _gain_in_words(found: Repairs, settings: AuditSettings) -> str:
     table, place = found.table, found.table.place
     name = str(table.name[place])
     words, _ = REPAIRED.get(name, (name, ""))
@@ -362,7 +354,7 @@ def _gain_in_words(found: Repairs) -> str:
     size, falls = abs(gain), gain >= 0
     if not falls:
         low, high = -high, -low
-    interval = f"({interval_in_words(table.level, low, high)}, {table.folds} folds)"
+    interval = f"({interval_in_words(settings.level, low, high)}, {settings.folds} folds)"
     if table.chosen >= 0:
         temperature = getattr(found.calibrator, "temperature_", None)
         one = f" (T = {temperature:.2f})" if temperature is not None else ""
@@ -383,14 +375,14 @@ def _gain_in_words(found: Repairs) -> str:
     )
 
 
-def _warnings(found: Repairs) -> str:
+def _warnings(found: Repairs, n: int) -> str:
     """Return what to know of a candidate before it is used."""
     table, text = found.table, ""
-    if table.left < table.n:
+    if table.left < n:
         after = table.log_loss[table.place]
         text = (
             f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
+            f"{n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
         )
     if found.certain and np.isfinite(table.gain[table.place]):
         rows = spell(found.certain, "row")

@@ -16,7 +16,6 @@ from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
-from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.segments import SegmentTable
 
 _WIDTH = 88  # of a line in a terminal
@@ -64,7 +63,7 @@ class AuditReport(Report):
         The best repair, fitted to all rows; see `calibrator`.
     notes : tuple of str
         Methods, and what went wrong on the way.
-    versions, settings : mapping from str to str, AuditSettings
+    versions : mapping from str to str
     """
 
     class_names: tuple[str, ...]
@@ -76,7 +75,6 @@ class AuditReport(Report):
     groups: SegmentTable | None
     times: Listing | None
     weak: Listing
-    settings: AuditSettings
 
     @property
     def tables(self) -> dict[str, Result]:
@@ -170,7 +168,7 @@ class AuditReport(Report):
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return draw_audit(self.evidence, self.consequences, self.repairs, self.groups)
+        return draw_audit(self.evidence, self.consequences, self.groups)
 
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view, and the bins."""

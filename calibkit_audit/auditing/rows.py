@@ -199,7 +199,7 @@ def answers_of(
             f"{guesses[0]!r} and {true[0]!r}. Recode one of them: 4 and '4' are two classes."
         )
     if class_names is None:
-        classes = sorted({*true, *guesses}, key=_class_order)
+        classes = sorted({*true, *guesses}, key=str)
         place = {name: k for k, name in enumerate(classes)}
         numbers = [[place[one] for one in labels] for labels in (true, guesses)]
         return np.transpose(numbers), classes
@@ -219,14 +219,6 @@ def _refuse_one_class(answers: IntVector, confidence: FloatVector) -> None:
             "lower ones in one predicted class: they look like the probability of one class. Leave "
             "predicted= out; if they were stated so, pass predicted=True."
         )
-
-
-def _class_order(name: Any) -> tuple[bool, float, str]:
-    """Order numbers by size, also where they are words, and before other words."""
-    try:
-        return False, float(name), str(name)
-    except ValueError:
-        return True, 0.0, str(name)
 
 
 def drop_weightless(rows: AuditRows) -> AuditRows:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from calibkit.bins import Binning, as_bins
 from calibkit.inputs import as_count, as_level
@@ -13,19 +12,8 @@ NEAR = 2.0  # a p-value within this factor above the level is borderline
 MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks
 
 
-class Light(NamedTuple):
-    """How a verdict is shown. A colour (in `page.css`) is never alone."""
-
-    symbol: str
-    word: str
-
-
-LIGHTS = {
-    "good": Light("✓", "fine"),
-    "caution": Light("!", "take care"),
-    "bad": Light("✗", "problem"),
-    "unknown": Light("?", "cannot say"),
-}
+# How the light of a verdict is shown; its colour (in `page.css`) is never alone.
+SYMBOLS = {"good": "✓", "caution": "!", "bad": "✗", "unknown": "?"}
 QUESTIONS = {
     "alignment": "Do labels and predictions belong together?",
     "data": "Is there enough data?",
@@ -83,7 +71,7 @@ class AuditSettings:
     folds : int
         Folds in which repairs are tried; at least 2.
     repairs : sequence of str or None
-        Candidates; none where it is empty. None: those that suit.
+        Candidates, beside the base rate; none where it is empty. None: those that suit.
     """
 
     alpha: float = 0.01

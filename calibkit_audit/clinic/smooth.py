@@ -23,8 +23,7 @@ from calibkit.inputs import (
 from calibkit.results import Number, spell
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
-_SHOWN = 151  # points of the curve on each scale
-_NEAR = 1e-4  # how near to 0 and 1 points are spread evenly over logits
+_SHOWN = 301  # points of the curve
 _LEAST = 10  # rows of which a curve is made
 _CELL = 0.2  # a cell of the loess holds at most this share of a window
 _MARGIN = 0.005  # how far its outermost knots lie outside, as a share of the range
@@ -258,15 +257,6 @@ def _indices(how: Loess, label: FloatVector) -> FloatVector:
     return np.array([distance.mean(), middle, most, distance.max(), square])
 
 
-def _points(prob: FloatVector) -> FloatVector:
-    """Return points of the range, spread evenly over probabilities and over logits."""
-    low, high = float(prob[0]), float(prob[-1])
-    first, last = special.logit(np.clip([low, high], _NEAR, 1 - _NEAR)).tolist()
-    by_logits = special.expit(np.linspace(first, last, _SHOWN))
-    points = np.union1d(np.linspace(low, high, _SHOWN), by_logits)
-    return np.asarray(points[(points >= low) & (points <= high)])
-
-
 def _null(
     how: Loess, value: FloatVector, prob: FloatVector, n_draws: int, rng: np.random.Generator
 ) -> dict[str, FloatVector]:
@@ -282,7 +272,7 @@ def _null(
 
 def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
-    theta, basis, shown = how.fit(label), how.rows, _points(how.prob)
+    theta, basis, shown = how.fit(label), how.rows, np.linspace(*how.prob[[0, -1]], _SHOWN)
     line, influence = basis @ theta, how.operator
     # Two events and two others are added to as many rows as a point of the curve is worth.
     worth = np.clip((basis * influence.T).sum(axis=1), 0, 1)

@@ -1,7 +1,7 @@
 """Which columns of a log hold what, and how a block of them becomes labels and probabilities."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,7 +15,7 @@ from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import NUMBER, Block
 from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 
-Words = defaultdict[str, Counter[str]]  # by column, how often a word stands in it
+Words = defaultdict[str, set[str]]  # by column, what stands in it
 _NAMED = 5  # this many rows or words are named in a message
 _MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
 _NO_NUMBER = _MISSING | {"none"}  # which may well be a class
@@ -282,7 +282,7 @@ def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
 
 
 def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
-    """Return checked labels, or whether the predicted class is the true one; count their words."""
+    """Return checked labels, or whether the predicted class is the true one; note their words."""
     if columns.predicted:
         names = (columns.label, columns.predicted)
         true, predicted = (_count_texts(block, name, columns, words) for name in names)

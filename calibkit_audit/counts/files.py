@@ -1,7 +1,6 @@
 """Logs: files of predictions with the same columns, read, or shown to a monitor."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -27,8 +26,6 @@ from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import Block, Dialect, FilePath, blocks_of, column_names
 from calibkit_audit.incoming import AS_PROBABILITIES, LEFT_OUT, Changes, changes_in_words
 from calibkit_audit.monitor import Evidence, Monitor
-
-_NAMED = 5  # this many words are named in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +160,7 @@ def monitor_files(
     ------
     PredictionFileError
         If a file cannot be read to its end, a column is missing, or a value is not valid (the
-        message names file, row group and row), or if a file was shown before; then the monitor is
+        message names file and row), or if a file was shown before; then the monitor is
         as it was.
 
     Examples
@@ -178,7 +175,7 @@ def monitor_files(
     log, old = open_log(paths, label=label, prob=prob, logits=logits, **columns), monitor.evidence
     new, positive = deepcopy(monitor), log.columns.positive
     # A label that was seen on another day is not misspelt because today has none.
-    words = Words(Counter)
+    words = Words(set)
     words[label].update([positive] if positive and old.events else [])
     for path in log.paths:
         _take_note(new, path)
@@ -223,24 +220,23 @@ def check_words(words: Words, columns: Columns, place: Place) -> None:
     if columns.positive is None:
         return
     positive, column = columns.positive.strip(), quote(columns.label)
-    others = Counter[str]()
-    for word, count in words[columns.label].items():
-        others[word.strip()] += count
-    if not others.pop(positive, 0):
+    seen = {word.strip() for word in words[columns.label]}
+    if positive not in seen:
         raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")
-    if len(others) > 1:
+    if len(seen) > 2:
+        others = quotes(sorted(seen - {positive}))
         raise place.error(
-            f"column {column} holds {len(others)} labels beside the positive {quote(positive)}: "
-            f"{_counted(others)}. Only one may mean y = 0: drop or rename the others."
+            f"column {column} holds {len(seen) - 1} labels beside the positive {quote(positive)}: "
+            f"{others}. Only one may mean y = 0: drop or rename the others."
         )
 
 
-def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) -> None:
+def _check_classes(true: set[str], predicted: set[str], place: Place) -> None:
     """Refuse predicted classes that are no true ones, or true ones in another spelling."""
     if not true & predicted:
         raise place.error(
-            f"No predicted class is among the true ones, which are {_counted(true)}; the "
-            f"predicted ones are {_counted(predicted)}. Spell both alike."
+            f"No predicted class is among the true ones, which are {quotes(sorted(true))}; the "
+            f"predicted ones are {quotes(sorted(predicted))}. Spell both alike."
         )
     spelt: dict[str, str] = {}
     for word in sorted(true | predicted):
@@ -250,8 +246,3 @@ def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) ->
                 f"{quote(other)} and {quote(word)} look like one class, but one is among the "
                 "predicted classes only. Spell both columns alike."
             )
-
-
-def _counted(words: Counter[str]) -> str:
-    named = ", ".join(f"{quote(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
-    return named + (", …" if len(words) > _NAMED else "")

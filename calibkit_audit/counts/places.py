@@ -11,7 +11,7 @@ _LONGEST_QUOTE = 120
 
 
 class PredictionFileError(ValueError):
-    """A file of predictions that cannot be used: file, row group of a Parquet file, row, value.
+    """A file of predictions that cannot be used: file, row, value.
 
     Rows are counted from 1, without the header.
     """
@@ -19,11 +19,10 @@ class PredictionFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where rows come from: file, rows before them, row group of a Parquet file, rows kept."""
+    """Where rows come from: file, rows before them, rows kept."""
 
     path: str
     first_row: int = 0
-    part: str = ""
     kept: Any = None  # places of the rows that were not left out
 
     def take(self, kept: Any) -> "Place":
@@ -36,10 +35,8 @@ class Place:
 
     def error(self, problem: str, row: int | None = None) -> PredictionFileError:
         """Return an error that says where the problem is; `row` counts from 0 in this block."""
-        where = [quote(self.path), self.part]
-        if row is not None:
-            where.append(f"row {self.number(row):,}")
-        return PredictionFileError(f"{', '.join(filter(None, where))}: {problem}")
+        where = quote(self.path) + ("" if row is None else f", row {self.number(row):,}")
+        return PredictionFileError(f"{where}: {problem}")
 
 
 def quote(text: object) -> str:

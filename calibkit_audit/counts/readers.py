@@ -231,18 +231,15 @@ def _rows_of_a_block(n_columns: int) -> int:
 
 
 def _parquet_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
-    with _parquet(place) as file:
-        first, size = 0, _rows_of_a_block(len(names))
-        for group in range(file.num_row_groups):
-            here = Place(place.path, first, f"row group {group}")
-            only = {"row_groups": [group], "columns": [*names], "use_threads": False}
-            with file_errors(here):
-                for batch in file.iter_batches(size, **only):
-                    yield Block(here, {n: _from_arrow(batch.column(n), here, n) for n in names})
-                    here = Place(place.path, here.first_row + len(batch), here.part)
-            first += (announced := file.metadata.row_group(group).num_rows)
-            if here.first_row != first:
-                raise here.error(f"has not the {announced:,} rows that are announced.")
+    with file_errors(place), _parquet(place) as file:
+        first, announced = 0, file.metadata.num_rows
+        only = {"columns": [*names], "use_threads": False}
+        for batch in file.iter_batches(_rows_of_a_block(len(names)), **only):
+            here = Place(place.path, first)
+            yield Block(here, {n: _from_arrow(batch.column(n), here, n) for n in names})
+            first += len(batch)
+        if first != announced:
+            raise place.error(f"has {first:,} rows of {announced:,} that are announced.")
 
 
 def _from_arrow(values: Any, place: Place, name: str) -> Column:

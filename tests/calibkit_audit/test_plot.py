@@ -25,9 +25,8 @@ Y, P = SAMPLE.y_true, SAMPLE.y_prob
 TABLE = ck.reliability_table(Y, P, bins=10)
 LOESS = smooth_curve(Y, P)
 REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
-GROUPS, GAINS = REPORT.groups, REPORT.repairs
+GROUPS = REPORT.groups
 FIGURES = {
-    "audit_repairs": (lambda **o: plot.audit_repairs(GAINS, **o), GAINS),
     "audit_groups": (lambda **o: plot.audit_groups(GROUPS, **o), GROUPS),
     "overlay": (lambda **o: plot.overlay({"a": TABLE}, **o), TABLE),
     "smooth_curve": (lambda **o: plot.smooth_curve(LOESS, **o), LOESS),
@@ -53,23 +52,15 @@ def test_title_legend_and_words(name):
 
 
 MEAN, UP = TABLE.mean_prob, TABLE.frequency
-ROW, FORTY = np.arange(len(GAINS.gain)), np.linspace(0, 1, 41)
+FORTY = np.linspace(0, 1, 41)
 YES, NO = (np.histogram(p, FORTY)[0] for p in (LOESS.of_events, LOESS.of_others))
 MOST = max(YES.max(), NO.max())
-FINITE = np.where(np.isfinite(GAINS.gain), 1, np.nan)
-OTHERS = np.isfinite(GAINS.gain) & (GAINS.chosen != ROW)
 FOUND, OFF = GROUPS.p_value <= GROUPS.alpha, GROUPS.frequency - GROUPS.mean_prob
 DRAWN = {
-    "audit_repairs": {
-        "interval": (FINITE * GAINS.low, FINITE * ROW, FINITE * GAINS.high, FINITE * ROW),
-        "chosen": (GAINS.gain[[GAINS.chosen]], ROW[[GAINS.chosen]]),
-        "candidate": (GAINS.gain[OTHERS], ROW[OTHERS]),
-        "frame": (np.nan, len(ROW) - 0.4, np.nan, -0.6),
-    },
     "audit_groups": {
         "chance": (-2 * GROUPS.error, [-0.25, 0.75], 2 * GROUPS.error, [0.25, 1.25]),
-        "no evidence": (OFF[~FOUND], ROW[:2][~FOUND]), "frame": (np.nan, 1.6, np.nan, -0.6),
-        "miscalibrated": (OFF[FOUND], ROW[:2][FOUND]),
+        "no evidence": (OFF[~FOUND], np.arange(2)[~FOUND]), "frame": (np.nan, 1.6, np.nan, -0.6),
+        "miscalibrated": (OFF[FOUND], np.arange(2)[FOUND]),
     },
     "overlay": {"model": (MEAN, UP), "frame": (-0.025, -0.025, 1.025, 1.025)},
     "smooth_curve": {

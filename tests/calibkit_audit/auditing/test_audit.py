@@ -27,7 +27,7 @@ from calibkit_audit.auditing.dependence import add_time, parse_times, time_findi
 from calibkit_audit.auditing.evidence import groups_of
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import drop_weightless, rows_of
-from calibkit_audit.auditing.settings import CODES, LIGHTS
+from calibkit_audit.auditing.settings import CODES, SYMBOLS
 from calibkit_audit.clusters import clusters_of
 from calibkit_audit.segments import worst_segments
 from calibkit_course.data import DataUnavailable, load
@@ -630,7 +630,7 @@ def test_of_what_tells_nothing_the_base_rate_is_left() -> None:
 def test_some_repairs_by_name() -> None:
     case = make("over-confident", 2, 1000, 5)
     report = of(case, settings=replace(QUICK, repairs=["Platt", "temperature"]))
-    assert report.repairs.name.tolist() == ["Platt", "temperature"]
+    assert report.repairs.name.tolist() == ["Platt", "temperature", "base rate"]
     assert of(case, settings=PLAIN).verdicts["repair"] == "no repair"
 
 
@@ -706,7 +706,7 @@ def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) 
     assert [a.topic for a in report.answers] == list(CODES)
     for answer in report.answers:
         assert answer.verdict in CODES[answer.topic]
-        assert answer.light in LIGHTS
+        assert answer.light in SYMBOLS
         assert answer.sentence
         assert "nan" not in answer.sentence
     assert 0 <= report["calibration"].numbers["p_value"] <= 1

@@ -10,11 +10,11 @@ from scipy import stats
 from calibkit import cox_test
 from calibkit_audit.auditing.alignment import alignment_answer
 from calibkit_audit.auditing.evidence import power_of
-from calibkit_audit.auditing.redraws import TOP, JointTest, joint_test, redraws_of
+from calibkit_audit.auditing.redraws import TOP, JointTest, joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import cluster_folds, clusters_of
-from calibkit_audit.dependent_rows import undecided
+from calibkit_audit.dependent_rows import DependentRows, undecided
 from tests.audit_cases import make, repeated, walk
 
 
@@ -51,8 +51,8 @@ def test_the_p_value_is_that_of_a_computation_step_by_step() -> None:
     table = np.column_stack([1 - case.y_prob, case.y_prob])
     order = np.argsort(table[np.arange(90), case.y_true], kind="stable")
     table, label = table[order], case.y_true[order]
-    redraws = redraws_of(table, label, None, 199, np.random.default_rng(0))
-    drawn = [strength(one, table[:, 1]) for one in redraws]
+    redraws = DependentRows(label=label, prob=table).redraws(199, np.random.default_rng(0))
+    drawn = [strength(one, table[:, 1]) for one, _ in redraws]
     beyond = np.sum(np.array(drawn) >= strength(label, table[:, 1]) - 1e-9)
     assert run(table, label, (1,)).p_value == pytest.approx((1 + beyond) / 200)
 
@@ -118,7 +118,8 @@ def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     table = rng.dirichlet(np.ones(k), 5)
     table[0] = np.eye(k)[1]  # certain: class 0 must never be drawn here
     label = np.array([1, 0, 1, 1, 0])  # which labels were observed does not matter
-    drawn = np.stack(list(redraws_of(table, label, None, 20_000, rng)))
+    rows = DependentRows(label=label, prob=table)
+    drawn = np.stack([again for again, _ in rows.redraws(20_000, rng)])
     share = np.stack([(drawn == c).mean(axis=0) for c in range(k)], axis=1)
     assert np.abs(share - table).max() < 0.015  # more than four standard errors
     assert (drawn[:, 0] == 1).all()

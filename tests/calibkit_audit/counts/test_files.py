@@ -184,7 +184,7 @@ def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> N
         write_csv(path, "\n".join(["y,p", *lines]))
     else:
         write_parquet(path, {"p": prob, "y": words}, 700)
-    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'other' \(1 "
+    said = "3 labels beside the positive 'yes': 'no', 'other', 'unknown'. Only one may mean y = 0"
     assert_refused(path, said, positive="yes")
 
 
@@ -431,16 +431,16 @@ def test_columns_of_odd_types_are_refused(tmp_path: Path, columns: Any, words: s
         ("y", 2, "row {row}: label '2'"),
     ],
 )
-def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
+def test_a_bad_value_in_parquet_is_named_with_its_row(
     tmp_path: Path, row: int, column: str, value: Any, words: str
 ) -> None:
     label, prob = skewed_log(3000)
     columns = {"y": label.astype(np.int64), "p": prob.copy()}
     columns[column][row] = value
     path = write_parquet(tmp_path / "log.parquet", columns, 1000)
-    wanted = rf"row group {row // 1000}.*{words.format(row=f'{row + 1:,}')}"
+    wanted = words.format(row=f"{row + 1:,}")
     assert_refused(path, wanted)
-    with pytest.raises(PredictionFileError, match=wanted):  # by one worker, all row groups in turn
+    with pytest.raises(PredictionFileError, match=wanted):
         monitor_files(Monitor(), [path], label="y", prob="p")
 
 
@@ -463,7 +463,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path: Path, keep: float) -> Non
     assert_refused(path, r"log\.parquet.*cut short, damaged")
 
 
-def test_a_corrupt_row_group_is_named(tmp_path: Path) -> None:
+def test_a_corrupt_row_group_is_refused(tmp_path: Path) -> None:
     path = large_parquet(tmp_path / "log.parquet")
     chunk = parquet.ParquetFile(path).metadata.row_group(6).column(1)
     content = bytearray(path.read_bytes())
@@ -472,7 +472,7 @@ def test_a_corrupt_row_group_is_named(tmp_path: Path) -> None:
     for k in range(40):
         content[middle + k] ^= 0xFF
     path.write_bytes(bytes(content))
-    assert_refused(path, r"log\.parquet.*row group 6")
+    assert_refused(path, r"log\.parquet.*cut short, damaged")
 
 
 # --- what is no such file, or a hostile one ------------------------------------------------------
