@@ -89,14 +89,3 @@ def test_freedom_costs_data():
         for name in ("Dirichlet", "temperature")
     )
     assert f"{cooled:.2f}" == "0.07" and f"{few:.2f}" == "0.24"
-
-
-def test_it_says_errors_null_levels_and_what_is_straight():
-    lens = lens_of(calibrator="temperature")
-    top, one = lens.measured
-    words = lens.describe()
-    assert f"distance to the truth is {lens.errors['strong']:.3f}" in words
-    assert f"is {top.value:.3f} (a calibrated model would show {top.null_mean:.3f})" in words
-    assert f"class 0 is {one.value:.3f} ({one.null_mean:.3f})" in words
-    assert "panels are: confidence." in words and f"length {lens.moved:.3f}" in words
-    assert "The straight panels are: none" in lens_of().describe()
