@@ -1,4 +1,4 @@
-"""Blocks and test-based errors as the code of Matsubara et al. has them.
+"""Blocks, test-based and general errors and the t-test, as in Matsubara et al.
 
 Their tables are computed anew in `tests/book/test_tce_page.py`.
 """
@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from book.experiments.tce.general import general_error
+import calibkit as ck
+from book.experiments.tce.general import general_error, general_error as general
 from book.experiments.tce.measures import AsGiven, sized
-from book.experiments.tce.t_test import percent_by_t
-from calibkit import hypothesis_tests
+from book.experiments.tce.t_test import TTest, percent_by_t
+from calibkit import bins, hypothesis_tests
 from tests.helpers import each_case, golden
 
 SMALL = golden("tce_small.json")
@@ -52,3 +54,57 @@ def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subt
                 gap = general_error(label, prob, bins=int(n_bins), norm=norm).value
                 wrong = on_an_edge and n_bins in ("5", "10")
                 assert wrong or gap == pytest.approx(want[key], abs=1e-12)
+
+
+def coarse(seed: int = 0, n: int = 300) -> tuple[Any, Any]:
+    """Predictions with ties, on edges and at both ends."""
+    rng = np.random.default_rng(seed)
+    prob = rng.integers(0, 41, n) / 40
+    return (rng.random(n) < prob**1.4).astype(int), prob
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_named_errors_are_members(seed: int) -> None:
+    label, prob = coarse(seed)
+    pairs = [
+        (general(label, prob), ck.expected_calibration_error(label, prob)),
+        (general(label, prob, bins=bins.EqualMass(15)), ck.adaptive_calibration_error(label, prob)),
+        (general(label, prob, norm=np.inf), ck.maximum_calibration_error(label, prob)),
+        (general(label, prob, norm=3), ck.calibration_error(label, prob, norm=3)),
+    ]
+    for binning in (bins.Pava(), bins.PavaBC(10, 60), bins.FixedEdges([0, 0.1, 1])):
+        named = ck.calibration_error(label, prob, bins=binning)
+        pairs.append((general(label, prob, bins=binning), named))
+    for ours, named in pairs:
+        assert ours.value == pytest.approx(float(named), abs=1e-12), named.describe()
+
+
+def test_empty_bins_count_nothing() -> None:
+    label, prob = np.array([0, 1]), np.array([0.1, 0.9])
+    error = general(label, prob, bins=10)
+    assert error.value == pytest.approx(0.1)
+    assert np.isnan(error.losses).sum() == 8
+    assert general(label, prob, bins=10, norm=np.inf).value == pytest.approx(0.1)
+
+
+def test_the_t_test_is_the_one_of_scipy_but_for_the_degrees_in_the_spread() -> None:
+    """scipy divides by N - 1 in the spread, the source by N."""
+    rng = np.random.default_rng(5)
+    label = (rng.random(200) < 0.4).astype(int)
+    prob = np.sort(rng.random(200))
+    rejected = TTest(0.05).rejections(np.array([label.sum()]), np.array([0, 200]), prob)
+    frequency = label.mean()
+    t = (frequency - prob) / np.sqrt(frequency * (1 - frequency) / 200)
+    assert rejected.tolist() == (2 * stats.t.sf(np.abs(t), 199) <= 0.05).tolist()
+    by_scipy_t = stats.ttest_1samp(label[:, np.newaxis], prob).pvalue <= 0.05
+    assert (rejected != by_scipy_t).mean() < 0.02
+
+
+def test_the_t_test_without_spread_accepts_the_frequency_only() -> None:
+    prob, bounds = np.array([0.0, 0.0, 0.1]), np.array([0, 3])
+    assert TTest(0.05).rejections(np.array([0]), bounds, prob).tolist() == [False, False, True]
+    published = TTest(0.05, published=True)
+    assert published.rejections(np.array([0]), bounds, prob).all()
+    one, rows = np.array([1]), np.array([0, 1])  # a bin of one row
+    assert TTest(0.05).rejections(one, rows, np.array([0.5])).all()
+    assert not TTest(0.05).rejections(one, rows, np.array([1.0])).any()

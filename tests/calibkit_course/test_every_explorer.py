@@ -3,10 +3,12 @@
 import gzip
 import importlib
 import inspect
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from typing import Any, get_origin
 
 import numpy as np
@@ -19,6 +21,7 @@ from calibkit_course.explore import Choice, Explorer
 from calibkit_course.explore.lab import explorer_box
 from tests.drawn import assert_nothing_is_cut_off
 
+SAID = json.loads(Path(__file__).with_name("explorers.json").read_text(encoding="utf-8"))
 KILOBYTE = 1024
 HEAVIEST = 700 * KILOBYTE  # of all pictures that an explorer fetches at once, packed
 # What each view must refuse, beside choices that do not exist.
@@ -108,11 +111,14 @@ def test_bad_values_are_named(name: str, subtests: pytest.Subtests) -> None:
 
 @pytest.mark.slow
 @by_explorer
-def test_same_values_give_the_same_words(name: str) -> None:
-    view = EXPLORERS[name]().view
+def test_its_presets_say_what_is_stored_and_another_seed_something_else(name: str) -> None:
+    """The sentences of `explorers.json`, with their numbers; each change there has a reason."""
+    explorer = EXPLORERS[name]()
+    view, presets = explorer.view, dict(explorer.presets)
+    said = {title: view(**explorer.state(**values)).describe() for title, values in presets.items()}
+    assert said == SAID[name]
     words = view().describe()
-    assert words == view().describe() and words.endswith(".")
-    assert repr(view()).endswith(f": {words}>")
+    assert words.endswith(".") and repr(view()).endswith(f": {words}>")
     if "seed" in inspect.signature(view).parameters:
         assert words != view(seed=99).describe()
 

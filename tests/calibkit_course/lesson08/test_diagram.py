@@ -1,4 +1,4 @@
-"""The test-based diagram, tested by what its artists hold."""
+"""The test-based diagram and binnings side by side, tested by what their artists hold."""
 
 from itertools import pairwise
 
@@ -8,9 +8,10 @@ import pytest
 from matplotlib.axes import Axes
 
 from calibkit import plot
-from calibkit.bins import EqualMass, FixedEdges
+from calibkit.bins import EqualMass, FixedEdges, Pava
 from calibkit.fakes import LogitDistortion
 from calibkit.hypothesis_tests import test_based_calibration_error
+from calibkit_course.lesson08 import figures as figures08
 from calibkit_course.lesson08.diagram import SIDE, STRIP, draw_test_based
 from tests.drawn import (
     assert_drawn_inside,
@@ -21,9 +22,11 @@ from tests.drawn import (
     corners,
     drawn,
     find,
+    one,
 )
 
-TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
+FAKE = LogitDistortion(slope=0.6)
+TILTED = FAKE.sample(600, rng=8)
 RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
 
 
@@ -147,3 +150,22 @@ def test_a_violin_is_as_wide_as_its_histogram_is_high():
     assert width.max() == pytest.approx(1)
     middle, end = width[np.abs(level - 0.2) < 0.02], width[level < 0.11]
     assert middle.min() > 0.9 and end.max() < 0.5
+
+
+def test_each_panel_counts_its_bins_and_rejections_and_draws_the_true_map():
+    errors = {}
+    for rule in (EqualMass(6), Pava()):
+        errors[str(rule)] = test_based_calibration_error(
+            TILTED.y_true, TILTED.y_prob, bins=rule, n_draws=0
+        )
+    axes = figures08.compare_bins(errors, truth=FAKE.true_map)
+    for ax, (name, error) in zip(axes, errors.items(), strict=True):
+        assert ax.get_title() == name
+        assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
+        assert len(one(ax, "accepted").get_xdata()) == (~error.rejected).sum()
+        assert len(corners(ax, "acceptance")) == error.table.n_bins
+        share = f"{100 * error.value:.1f} % rejected"
+        assert one(ax, "words").get_text() == f"{error.table.n_bins} bins\n{share}"
+        across, up = one(ax, "truth").get_data()
+        assert up == pytest.approx(FAKE.true_map(np.asarray(across)))
+    assert_nothing_is_cut_off(axes[0])

@@ -56,11 +56,3 @@ def test_sizes_steer_pava_bc_and_nothing_else():
 def test_an_over_confident_model_is_caught_with_enough_data(rule):
     assert hunted(rule, "over-confident").error.p_value < 0.02
     assert hunted(rule).error.p_value > 0.05
-
-
-def test_it_says_share_null_level_and_model():
-    hunt = lesson08.outlier_hunter_view(n=2000, alpha=0.001)
-    words, error = hunt.describe(), hunt.error
-    assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
-    assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
-    assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")

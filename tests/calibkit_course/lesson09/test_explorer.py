@@ -77,13 +77,3 @@ def test_the_auc_is_that_of_the_ranking():
     high, low = s.y_prob[s.y_true == 1], s.y_prob[s.y_true == 0]
     u = stats.mannwhitneyu(high, low).statistic / len(high) / len(low)
     assert view.auc == pytest.approx(u, abs=0.015)
-
-
-def test_the_words_name_the_state_and_all_numbers():
-    view = lesson09.prevalence_dial_view()
-    words = view.describe()
-    assert "for 1 %, and is used at 2 % (AUC 0.64, 6,000 predictions)" in words
-    assert "ECE 1.07 % (0.27 %)" in words and "expected is 2.06" in words
-    assert (view.null_low <= view.null_high).all()
-    repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
-    assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired

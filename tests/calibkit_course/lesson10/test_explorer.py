@@ -98,15 +98,6 @@ def test_a_certain_mistake_costs_a_finite_log_loss(network, monkeypatch):
     assert np.isfinite(thermostat_view(temperature=0.25).log_losses).all()
 
 
-def test_it_says_everything_with_its_null_level():
-    view = thermostat_view(temperature=2.0)
-    words, error = view.describe(), view.error
-    assert "T = 2" in words and f"log loss {view.log_loss:.2f}" in words
-    assert f"{error.value:.3f} from 500" in words
-    assert f"show {error.null_mean:.3f} ± {error.null_sd:.3f}" in words
-    assert f"T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}" in words
-
-
 def test_the_stored_training_ends_too_cold_and_starts_too_hot(monkeypatch):
     """What the lesson shows: early T below 1, late T above 2.5, and the bars on the diagonal."""
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Calibrators of the confidence: one map for all predictions, or one per predicted class."""
+"""Calibrators of the confidence, and the log-linear distortion: formulas and special cases."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,14 @@ from sklearn.base import clone
 
 from calibkit.calibrators import (
     BetaCalibrator,
+    DirichletCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
     PlattCalibrator,
 )
-from calibkit_course.lesson12 import ByPredictedClass, Reduced
-from tests.helpers import class_data
+from calibkit.fakes import DirichletFake
+from calibkit_course.lesson12 import ByPredictedClass, LogLinear, Reduced
+from tests.helpers import class_data, refuses
 
 Y, P = class_data(600, 4)
 ROW = np.arange(len(Y))
@@ -70,3 +72,37 @@ def test_rare_classes_use_the_map_of_all():
 def test_fewest_is_a_count():
     with pytest.raises(ValueError, match="fewest"):
         ByPredictedClass("probabilities", fewest=0).fit(P, Y)
+
+
+CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]])
+
+
+def rows(n: int = 200) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet([1, 1, 1], n)
+
+
+@pytest.mark.parametrize("row", rows(5))
+def test_it_is_its_formula_row_by_row(row: np.ndarray) -> None:
+    power = [np.prod(row ** np.array(w)) for w in CONFUSED.weights]
+    assert CONFUSED(row[None])[0] == pytest.approx(np.array(power) / sum(power), abs=1e-14)
+
+
+def test_probability_zero_gives_no_nan() -> None:
+    found = CONFUSED(np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]))
+    assert np.isfinite(found).all() and found.sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
+    sample = DirichletFake((1, 1, 1), CONFUSED, "confidence-is-base").sample(40_000, 1)
+    model = DirichletCalibrator("probabilities").fit(sample.y_prob, sample.y_true)
+    distance = np.abs(model.calibrate(sample.y_prob) - sample.true_prob).sum(axis=1).mean()
+    before = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
+    assert distance < 0.012 < 0.3 < before
+
+
+test_bad_values_are_named = refuses(
+    (lambda: LogLinear([[1, 0]]), "K rows of K finite numbers"),
+    (lambda: LogLinear([[1, 0], [0]]), "weights is ragged"),
+    (lambda: LogLinear([[1, 0], [0, np.inf]]), "weights must be K rows of K finite numbers.* inf"),
+    (lambda: CONFUSED(np.array([[0.5, 0.5]])), "for 3 classes, but the probabilities have"),
+)
