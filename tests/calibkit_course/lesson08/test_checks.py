@@ -239,3 +239,22 @@ def test_the_table_of_the_lesson_is_what_the_files_give(name: str) -> None:
         assert p_value < 1e-20
     else:
         assert f"{p_value:.2f}" == of_bins
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("mean", "patients"), [(0.2, 10), (0.01, 100)])
+def test_the_coin_accuses_too_often_of_few_patients_and_of_rare_events(
+    mean: float, patients: int
+) -> None:
+    """The core's own lines, on 600 honest data sets: 30 false alarms are promised, ± 5."""
+    names: dict[str, Any] = {"np": np}
+    for lines in (r"def ece.*?len\(p\)\n", r"def p_value_by.*?/ 200\n"):
+        exec(re.findall(lines, lesson_text("08"), re.DOTALL)[0], names)
+    rng, who, accused = np.random.default_rng(0), np.repeat(np.arange(patients), 10), 0
+    for _ in range(600):
+        p = rng.beta(2, 2 / mean - 2, size=len(who))
+        luck = rng.normal(size=patients)[who] + rng.normal(size=len(who))
+        y = stats.norm.cdf(luck / np.sqrt(2)) < p
+        accused += names["p_value_by"](who, y, p, rng) <= 0.05
+    assert accused > 40
+    assert "with ten patients, or one event in a hundred, it accuses too often" in lesson_text("08")
