@@ -25,8 +25,10 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r'(<summary) aria-label="Toggle hidden content"'), r"\1"),
     # What a button of the header does is written beside its icon.
     *(
-        (re.compile(rf'(<button class="[^"]*\b{name}\b[^"]*")[^>]*>(.*?)</button>', re.DOTALL),
-         rf'\1>\2<span class="ck-label">{label}</span></button>')
+        (
+            re.compile(rf'(<button class="[^"]*\b{name}\b[^"]*")[^>]*>(.*?)</button>', re.DOTALL),
+            rf'\1>\2<span class="ck-label">{label}</span></button>',
+        )
         for name, label in BUTTONS.items()
     ),
     # The way home is a landmark, and a chevron says what it opens.

@@ -132,7 +132,10 @@ def bytes_of(source: str, folder: Path) -> bytes:
 
 
 def with_twins(html: str, folder: Path, twins: Path) -> str:
-    """Offer the twin of each picture that has one to a telephone, and put it beside the picture."""
+    """Offer the twin of each picture that has one to a telephone, and put it beside the picture.
+
+    Both name their density: Chromium keeps the twin's for the picture when a screen is turned.
+    """
 
     def both(match: re.Match[str]) -> str:
         twin = twins / f"{match['name']}.png"
@@ -142,7 +145,7 @@ def with_twins(html: str, folder: Path, twins: Path) -> str:
         shutil.copyfile(twin, folder / source)
         return (
             f'<picture><source media="{NARROW}" srcset="{source} 2x">'
-            f'<img data-twin="" {match["rest"]}</picture>'
+            f'<img data-twin="" srcset="{match["stem"]}.png 1x" {match["rest"]}</picture>'
         )
 
     return WITH_TWIN.sub(both, html)

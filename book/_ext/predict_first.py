@@ -33,7 +33,7 @@ GAME = "A round of the game, solved"
 GAME_HINT = "play first"
 UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
 FOLDED_CODE = '<details class="ck-code" open><summary>Code</summary>'
-# In a lesson's first line: what matters to who runs it at home, and what says that there is nothing.
+# In a lesson's first line: what matters to who runs it at home, and what says: nothing.
 AT_HOME = re.compile(r" · (?:runs in \d+ s|[a-z ]+: (?:nothing|none))(?= ·|$)")
 LATER = {  # sections that a telephone folds, and what their folds say
     "Check yourself": "The questions",
@@ -288,7 +288,7 @@ class FoldOutcomes(SphinxTransform):
 
 
 class FoldCode(SphinxTransform):
-    """Fold the code of a lesson and of the trades; hide what sets up, asks, or shows what is there."""
+    """Fold the code of a lesson and of the trades; hide what sets up, asks or shows anyway."""
 
     default_priority = 505
 

@@ -75,4 +75,5 @@ def test_a_page_offers_the_twin_of_a_picture_but_not_of_a_card(tmp_path: Path) -
     html = f'<img alt="x" {image}<img class="ck-hero" {image}'
     both = narrow_figures.with_twins(html, tmp_path / "pages", tmp_path)
     assert both.count("<picture>") == 1 and both.endswith(f'</picture><img class="ck-hero" {image}')
+    assert f'srcset="../_images/{name}.png 1x"' in both  # the twin's density would stay
     assert (tmp_path / "_images" / f"{name}-narrow.png").read_bytes() == b"twin"
