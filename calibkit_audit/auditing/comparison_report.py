@@ -113,10 +113,6 @@ class Comparison(Report):
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return draw_comparison(self.bins, self.curves, self.costs)
 
-    def caption(self, figure: str) -> str:
-        """Return what a figure shows, by its name: the view of the diagrams."""
-        return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""
-
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return as_columns(_HEADS, [(*key, *change) for key, change in self.changes.items()])
 
