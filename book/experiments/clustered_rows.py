@@ -34,6 +34,7 @@ from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.incoming import kish
 
 SHIFT = 0.7  # of the logits, where power is asked for
+WORDS = ("better", "worse")
 DRIFT = 0.6  # of the logits, up in the first half of independent rows and down in the second
 SETTINGS = AuditSettings(repairs=["Platt"], n_draws=499, n_resamples=50, level=0.9)
 
@@ -219,14 +220,14 @@ def alone(design: str, n_sets: int) -> dict[str, float]:
         models = dict(zip("ab", special.expit(true + noise), strict=True))
         happened = uniform < special.expit(true)
         pair = compare(happened, models, costs=(1, 9), rng=number)
-        separated = np.isin(pair.verdict, ["better", "worse"])
+        separated = [m for (_, m), one in pair.changes.items() if one.verdict in WORDS]
         found.append(
             {
                 "alarm": "miscalibrated" in right,
                 "time": "error changes" in right,
                 "drift found": "error changes" in changed,
-                "log loss separated": separated[pair.measure == "log loss"].any(),
-                "any separated": separated.any(),
+                "log loss separated": "log loss" in separated,
+                "any separated": bool(separated),
                 "codes": pair.codes != {"not separated"},
             }
         )

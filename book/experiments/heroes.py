@@ -37,7 +37,7 @@ CELL, EDGE, GAP = (300, 250), 8, 12  # pixels: a small picture, a margin; above 
 REPORT = FOLDER / "report.png"
 AUDIT = "--label readmitted --prob risk --positive yes --drop-missing --cluster patient --costs 1:5"
 # Left out of its picture: answers in full, tables, and every second figure.
-HIDDEN = "section:not([aria-labelledby=figures]), footer, figure:nth-of-type(even)"
+HIDDEN = "section:not([aria-labelledby=figures]), footer"
 WINDOW = "--window-size=980,1400", "--force-device-scale-factor=0.88"  # as wide as README
 
 

@@ -43,13 +43,11 @@ class Comparison(Report):
         Names; the first one is what the others are compared with.
     n, n_classes, view, level : int, int, str, float
         Rows, classes, the events of the calibration parts, content of each interval.
-    model, measure, verdict : ndarray of str, shape (R,)
-        A row per other model and measure; "better", "worse", "equal" or "not separated".
-    first, value, difference, low, high : ndarray of shape (R,)
-        The measure of the first model and of this one, the difference with its interval: NaN where
-        an infinite log loss leaves none.
-    joint : ndarray of bool, shape (R,)
-        Whether the verdict holds where all measures and models are judged together, as `codes` do.
+    changes : mapping from (str, str) to Change
+        By other model and measure: that of the `first` model, its own `value`, the `difference`
+        with its interval from `low` to `high` (NaN where an infinite log loss leaves none), the
+        `verdict` ("better", "worse", "equal" or "not separated"), and whether it holds where all
+        measures and models are judged together (`joint`), as `codes` do.
     calibration, weak : Listing
         Each model's calibration error beside its null level; O/E, calibration in the large and
         slope.
@@ -60,15 +58,7 @@ class Comparison(Report):
 
     models: tuple[str, ...]
     level: float
-    model: NDArray[np.str_]
-    measure: NDArray[np.str_]
-    first: FloatVector
-    value: FloatVector
-    difference: FloatVector
-    low: FloatVector
-    high: FloatVector
-    verdict: NDArray[np.str_]
-    joint: NDArray[np.bool_]
+    changes: Changes
     calibration: Listing
     weak: Listing
     bins: Mapping[str, BinTable]
@@ -78,8 +68,8 @@ class Comparison(Report):
     @property
     def codes(self) -> frozenset[str]:
         """Findings such as "worse log loss" that hold jointly, for conditions in a pipeline."""
-        pairs = zip(self.verdict[self.joint], self.measure[self.joint], strict=True)
-        found = {f"{v} {m}" for v, m in pairs if v in ("better", "worse")}
+        joint = [(one.verdict, measure) for (_, measure), one in self.changes.items() if one.joint]
+        found = {f"{v} {m}" for v, m in joint if v in ("better", "worse")}
         return frozenset(found or {"not separated"})
 
     @property
@@ -96,8 +86,8 @@ class Comparison(Report):
         """Return headline and differences for a terminal."""
         lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
         lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
-        for row in zip(*self._columns().values(), strict=True):
-            name, measure, first, value, change, low, high, verdict, joint = row
+        for (name, measure), one in self.changes.items():
+            first, value, change, low, high, verdict, joint = one
             numbers = f"{four_digits(first)} -> {four_digits(value)}"
             if np.isfinite(change):
                 ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
@@ -123,18 +113,14 @@ class Comparison(Report):
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return draw_comparison(self.bins, self.curves, self.costs)
 
-    def caption(self, figure: str) -> str:
-        """Return what a figure shows, by its name: the view of the diagrams."""
-        return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""
-
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in _HEADS}
+        return as_columns(_HEADS, [(*key, *change) for key, change in self.changes.items()])
 
 
 def comparison_fields(
     names: tuple[str, ...], found: Changes, level: float, p_values: FloatVector
 ) -> dict[str, Any]:
-    """Return what a `Comparison` holds of the differences: its columns, headline and light.
+    """Return what a `Comparison` holds of the differences: with headline and light.
 
     A model whose own p-value says so is miscalibrated beyond chance, as often by mistake in any of
     them as the level says.
@@ -142,10 +128,10 @@ def comparison_fields(
     limit = (1 - level) / len(names)
     off = np.array(names)[np.asarray(p_values) <= limit].tolist()
     sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
-    columns = as_columns(_HEADS, [(*key, *change) for key, change in found.items()])
     told = any(one.verdict in ("better", "worse") for one in found.values())
-    return columns | {
+    return {
         "models": names,
+        "changes": found,
         "level": level,
         "headline": " ".join([*sentences, *_warning(names, off)]),
         "light": "caution" if told else "unknown",

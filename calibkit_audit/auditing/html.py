@@ -113,8 +113,8 @@ def _figures(report: Report) -> _Html:
     plot, _ = _plots()
     rows = []
     for name, figure in report.figures().items():
-        caption = _fill(f"caption_{name}", {"more": report.caption(name)})
-        rows += [{"image": _data_uri(figure), "words": plot.alt_text(figure), "caption": caption}]
+        about = {"words": plot.alt_text(figure), "caption": _fill(f"caption_{name}", {})}
+        rows += [{"image": _data_uri(figure)} | about]
     return _fill("figure", *rows)
 
 
@@ -135,7 +135,8 @@ def draw_audit(
     plot, audit_plot = _plots()
     figures: dict[str, Any] = {}
     add = partial(_add_axes, figures)
-    plot.reliability(evidence.band.table, band=evidence.band, ax=add("reliability", _TALL))
+    band, view = evidence.band, evidence.focus_words
+    plot.reliability(band.table, band=band, ax=add("reliability", _TALL), title=view)
     if classes := evidence.classes:
         rows = -(-len(classes) // _PANELS)
         panels = add("classes", _PANEL * rows, shape=(rows, _PANELS))
@@ -161,7 +162,8 @@ def draw_comparison(
     plot, audit_plot = _plots()
     figures: dict[str, Any] = {}
     models = dict(islice(bins.items(), _MOST_MODELS))
-    audit_plot.overlay(models, _add_axes(figures, "models", _HIGH))
+    view = next(iter(models.values())).view
+    audit_plot.overlay(models, _add_axes(figures, "models", _HIGH), title=view)
     if curves:
         some = dict(islice(curves.items(), _MOST_MODELS))
         plot.murphy(some, _add_axes(figures, "costs", _LOW), costs=prices_with_threshold(costs))

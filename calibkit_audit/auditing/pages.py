@@ -214,10 +214,6 @@ class Report(Result):
         answers = [(f"{number}. ", one) for number, one in enumerate(self.answers, start=1)]
         return [("", one) for one in self.findings] + answers
 
-    def caption(self, figure: str) -> str:
-        """Return what a figure shows, by its name: the view, and the bins."""
-        raise NotImplementedError
-
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         raise NotImplementedError

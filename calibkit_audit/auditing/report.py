@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit.inputs import warn
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
+from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
 from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
@@ -169,15 +169,6 @@ class AuditReport(Report):
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return draw_audit(self.evidence, self.consequences, self.groups)
-
-    def caption(self, figure: str) -> str:
-        """Return what a figure shows, by its name: the view, and the bins."""
-        table = self.evidence.band.table
-        if figure == "reliability":
-            return f"View: {table.view}, {table.bins}."
-        given = figure == "costs" and prices_with_threshold(self.consequences.costs) is not None
-        line = " Dashed line: the costs that were given." if given else ""
-        return f"View: {self.view}.{line}" if figure in ("costs", "groups") else ""
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         rows = [(one.topic, one.question, one.verdict, one.sentence) for one in self.answers]

@@ -95,8 +95,7 @@ class AuditSettings:
         >>> AuditSettings().promise
         'At most 1 in 100 calibrated models would be called miscalibrated.'
         """
-        whole = abs(1 / self.alpha - round(1 / self.alpha)) < 1e-9
-        share = f"1 in {round(1 / self.alpha)}" if whole else f"{100 * self.alpha:g} % of"
+        share = f"{100 * self.alpha:g} in 100"
         return f"At most {share} calibrated models would be called miscalibrated."
 
     def resamples(self, n: int) -> int:

@@ -121,7 +121,7 @@ def test_a_comparison_of_confidences_in_one_predicted_class() -> None:
     found = compare(NAMES[label], models, predicted=NAMES[guess])
     right = compare((label == guess).astype(int), models)
     assert (found.view, found.n_classes) == ("top-label", 10)
-    assert found.difference.tolist() == right.difference.tolist()
+    assert found.changes == right.changes
     with pytest.raises(ValueError, match="one view"):
         compare(label, models, predicted=guess, view="class-wise")
 

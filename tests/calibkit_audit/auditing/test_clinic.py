@@ -39,7 +39,7 @@ def test_a_comparison_says_them() -> None:
     found = compare(Y, {"old": P, "new": P**1.3}, costs=(1, 4))
     new = list(found.weak.columns["model"]).index("new")
     assert found.weak.columns["value"][new] == float(observed_expected_ratio(Y, P**1.3))
-    (apart,) = found.difference[found.measure == "cost"]
+    apart = found.changes["new", "cost"].difference
     old, new = (decision_curve(Y, p, thresholds=0.2).net_benefit[0] for p in (P, P**1.3))
     assert apart / -4 == pytest.approx(new - old, abs=1e-12)
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()

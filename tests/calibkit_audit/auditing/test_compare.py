@@ -25,9 +25,11 @@ def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
 
 
 def row(found: Comparison, measure: str, model: str | None = None) -> dict[str, Any]:
-    model = model or found.models[1]
-    (place,) = np.flatnonzero((found.measure == measure) & (found.model == model))
-    return {name: column[place] for name, column in found._columns().items()}
+    return found.changes[model or found.models[1], measure]._asdict()
+
+
+def column(found: Comparison, name: str) -> Any:
+    return found._columns()[name]
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -47,7 +49,8 @@ def test_values_are_those_of_the_single_measures() -> None:
         }
         for measure, value in wanted.items():
             assert row(found, measure)[key] == pytest.approx(value, abs=1e-12), measure
-    assert np.allclose(found.difference, found.value - found.first, rtol=0, atol=1e-12)
+    for one in found.changes.values():
+        assert one.difference == pytest.approx(one.value - one.first, abs=1e-12)
 
 
 @pytest.mark.parametrize("view", [None, "class-wise", "top-label", 1])
@@ -67,7 +70,7 @@ def test_many_classes(view: Any) -> None:
 def test_a_model_against_itself_is_equal_in_everything() -> None:
     y, prob = binary_data(300)
     found = compare(y, {"a": prob, "again": prob.copy()}, costs=(1, 5))
-    assert set(found.verdict.tolist()) == {"equal"}
+    assert set(column(found, "verdict").tolist()) == {"equal"}
     assert found.codes == {"not separated"}
     assert "equal" in found.headline
 
@@ -147,10 +150,10 @@ def test_codes_pay_for_all_measures_and_models() -> None:
         y = (rng.random(400) < expit(true)).astype(np.int64)
         models = dict(zip("abc", expit(true + noise), strict=True))
         found = compare(y, models, costs=(1, 4), level=0.9, rng=seed)
-        said = np.isin(found.verdict, ["better", "worse"])
-        alone, together = alone + said.any(), together + (said & found.joint).any()
-        assert (found.codes == {"not separated"}) == (not (said & found.joint).any())
-        assert found.text().count("(taken alone)") == (said & ~found.joint).sum()
+        said, joint = np.isin(column(found, "verdict"), ["better", "worse"]), column(found, "joint")
+        alone, together = alone + said.any(), together + (said & joint).any()
+        assert (found.codes == {"not separated"}) == (not (said & joint).any())
+        assert found.text().count("(taken alone)") == (said & ~joint).sum()
     assert alone > 9 > together
 
 
@@ -167,8 +170,9 @@ def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
     one = compare(y, models)
     turned = compare(y[order], {n: p[order] for n, p in models.items()})
     more = compare(y, models | {"third": np.full(400, 0.4)})
-    assert np.array_equal(one.low, turned.low)
-    assert more.low[: len(one.low)] == pytest.approx(one.low, abs=1e-12)
+    low = column(one, "low")
+    assert np.array_equal(low, column(turned, "low"))
+    assert column(more, "low")[: len(low)] == pytest.approx(low, abs=1e-12)
 
 
 @pytest.mark.long
@@ -194,7 +198,8 @@ def test_intervals_cover_known_differences() -> None:
         y = (rng.random(1000) < true).astype(np.int64)
         models = {"a": expit(1.5 * logit(true) + 0.2), "b": true}
         found = compare(y, models, costs=(1, 9), rng=one, bins=5)
-        hits += (found.low[:3] <= truth) & (truth <= found.high[:3])
+        low, high = column(found, "low")[:3], column(found, "high")[:3]
+        hits += (low <= truth) & (truth <= high)
     # 95 % of 120 are 114; fewer than 104 have a chance of about one in 5,000.
     assert hits.min() >= 104, hits
 
@@ -226,7 +231,7 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     rng = np.random.default_rng(1)
     models = {"a": rng.uniform(0.1, 0.3, 400), "b": rng.uniform(0.6, 0.9, 400)}
     found = compare(y, models, costs=(1, 1))
-    assert set(found.verdict.tolist()) <= {"not separated", "equal"}
+    assert set(column(found, "verdict").tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
 
 

@@ -78,8 +78,7 @@ def test_every_number_is_the_weighted_one() -> None:
     apart = compare(y, models, sample_weight=w)
     for name, measure in (("Brier score", ck.brier_score), ("log loss", ck.log_loss)):
         wanted = [float(measure(y, each, sample_weight=w)) for each in models.values()]
-        place = apart.measure.tolist().index(name)
-        assert [apart.first[place], apart.value[place]] == pytest.approx(wanted), name
+        assert list(apart.changes["q", name][:2]) == pytest.approx(wanted), name
 
 
 def rare_rows(rng: np.random.Generator, n: int = 500) -> tuple[Any, Any, Any]:
