@@ -15,15 +15,24 @@ from calibkit.calibrators import (
     BetaCalibrator,
     DirichletCalibrator,
     IsotonicCalibrator,
+    MulticlassCalibrator,
     OneVsRest,
     PlattCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
 from calibkit.calibrators.folds import assign_folds
-from calibkit.calibrators.multiclass import BaseRate
 from calibkit.errors import expected_calibration_error as _error
-from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
+from calibkit.inputs import (
+    TIE,
+    CalibrationWarning,
+    FloatArray,
+    FloatVector,
+    IntVector,
+    View,
+    as_choice,
+    quiet,
+)
 from calibkit.results import Result, spell
 from calibkit.scores import brier_score
 from calibkit_audit.auditing.evidence import Measurements
@@ -56,6 +65,29 @@ class Offset(PlattCalibrator):
 
         self.slope_, self.intercept_ = 1.0, optimize.brentq(excess, -1e3, 1e3)
         self.n_parameters_ = 1
+
+
+class BaseRate(MulticlassCalibrator):
+    """Say the share of each class, ``(n_k + 1) / (n + K)``, whatever the scores.
+
+    Parameters
+    ----------
+    input : {"logits", "probabilities"}
+    """
+
+    family = "base rate"
+    weighted = takes_one_event = True
+
+    def __init__(self, input: str | None = "probabilities"):
+        self.input = input
+
+    def _fit(self, logits: FloatArray, label: IntVector, weight: FloatVector | None = None) -> None:
+        count = 1 + np.bincount(label, weight, self.n_classes_)
+        self.rate_, self.n_parameters_ = count / count.sum(), self.n_classes_ - 1
+
+    def _calibrate(self, logits: FloatArray) -> FloatVector:
+        rate = self.rate_[1] if self._one_event else self.rate_
+        return np.full(logits.shape, rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
