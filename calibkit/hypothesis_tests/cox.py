@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.calibrators.newton import fit_logistic
 from calibkit.hypothesis_tests.p_values import (
     Statistic,
     TestResult,
@@ -257,6 +256,8 @@ def line_in_logits(label: FloatVector, logits: FloatVector) -> tuple[float, ...]
 
     Logits are sorted. NaN where there is no finite optimum: all are equal, or one separates labels.
     """
+    from calibkit.calibrators.newton import fit_logistic  # slow to import
+
     one, none = logits[label == 1], logits[label == 0]
     both = len(one) and len(none) and logits[0] < logits[-1]
     if not both or one[0] >= none[-1] or none[0] >= one[-1]:
