@@ -4,10 +4,13 @@ In logit-logit space temperature scaling is a straight line (Kängsepp, Valk and
 appendix E).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from calibkit.inputs import FloatVector, as_choice, expit, logit
 from calibkit.plot import frames, look
@@ -21,6 +24,14 @@ _STEPS = 24  # points per straight piece, which is bent on stretched axes
 def check_scale(scale: str) -> None:
     """Refuse a scale that does not exist."""
     as_choice(scale, "scale", SCALES)
+
+
+def set_ticks(ticks: Sequence[float], *axes: Axis) -> None:
+    """Put these ticks on stretched axes, and no others."""
+    for axis in axes:
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in ticks]))
+        axis.set_minor_locator(NullLocator())
 
 
 def ends(scale: str) -> tuple[float, float]:
@@ -90,6 +101,6 @@ def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
     ax.set(xscale="logit", yscale="logit", xlim=(low, high), ylim=(low, high))
     ax.set_aspect("equal", adjustable="box", anchor="NW")
     wide = look.width_in_points(ax) > look.SMALL
-    look.set_ticks(LOGIT_TICKS if wide else LOGIT_TICKS[1:-1:2], ax.xaxis, ax.yaxis)
+    set_ticks(LOGIT_TICKS if wide else LOGIT_TICKS[1:-1:2], ax.xaxis, ax.yaxis)
     look.label(ax, f"{words[0]} (logit scale)", f"{words[1]} (logit scale)")
     frames.diagonal(ax, (low, high))

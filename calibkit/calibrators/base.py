@@ -238,9 +238,7 @@ class Calibrator(AnyCalibrator):
         ndarray of shape (n,)
         """
         self._check_fitted()
-        prob = np.asarray(as_probability_array(p), dtype=np.float64)
-        refuse_columns(prob)
-        return self._curve(prob)
+        return self._curve(as_column(p))
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         raise NotImplementedError
@@ -263,6 +261,13 @@ class Calibrator(AnyCalibrator):
         """Return the map as points to draw, x and y, with NaN between separate pieces."""
         x = np.linspace(0, 1, 501)
         return x, self.curve(x)
+
+
+def as_column(p: Any) -> FloatVector:
+    """Check predictions of one event."""
+    prob = as_probability_array(p)
+    refuse_columns(prob)
+    return np.asarray(prob, dtype=np.float64)
 
 
 def refuse_columns(prob: NDArray[Any]) -> None:

@@ -57,7 +57,6 @@ class TemperatureScaling(MulticlassCalibrator):
 
     family: ClassVar[str] = "temperature"
     weighted: ClassVar[bool] = True
-    preserves_argmax: ClassVar[bool] = True
     takes_one_event: ClassVar[bool] = True
 
     def __init__(self, input: str | None = None, bounds: tuple[float, float] = (1e-6, 1e6)):

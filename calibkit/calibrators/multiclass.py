@@ -128,8 +128,6 @@ class MulticlassCalibrator(AnyCalibrator):
     """
 
     loss_name: ClassVar[str] = "log loss"
-    # Whether the class of the largest score always keeps the largest probability.
-    preserves_argmax: ClassVar[bool] = False
     takes_one_event: ClassVar[bool] = False
     _first = "scores"
 
@@ -235,30 +233,6 @@ class MulticlassCalibrator(AnyCalibrator):
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         raise NotImplementedError
-
-
-class BaseRate(MulticlassCalibrator):
-    """Say the share of each class, ``(n_k + 1) / (n + K)``, whatever the scores.
-
-    Parameters
-    ----------
-    input : {"logits", "probabilities"}
-    """
-
-    family: ClassVar[str] = "base rate"
-    weighted: ClassVar[bool] = True
-    takes_one_event: ClassVar[bool] = True
-
-    def __init__(self, input: str | None = "probabilities"):
-        self.input = input
-
-    def _fit(self, logits: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        count = 1 + np.bincount(label, weight, self.n_classes_)
-        self.rate_, self.n_parameters_ = count / count.sum(), self.n_classes_ - 1
-
-    def _calibrate(self, logits: FloatArray) -> FloatMatrix:
-        rate = self.rate_[1] if self._one_event else self.rate_
-        return np.full(logits.shape, rate)
 
 
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]

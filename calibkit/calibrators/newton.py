@@ -153,19 +153,16 @@ class _Softmax:
         residual[np.arange(len(prob)), self.label] -= 1
         pull = self._pull(residual * self.share[:, np.newaxis], self.x)
         gradient = pull + 2 * self.weight * (theta - self.centre)
-        few = theta.size <= _MANY_PARAMETERS
         held = replace(self, weight=self.weight + damping / 2)
-        solve = held._direct if few else held._cg
-        return gradient, solve(prob, gradient)
+        if theta.size > _MANY_PARAMETERS:
+            return gradient, held._cg(prob, gradient)
+        return gradient, _direct_step(held._hessian(prob), gradient)
 
     def _pull(self, residual: FloatMatrix, x: FloatMatrix) -> FloatMatrix:
         """Return what residuals sum to in each parameter: the transpose of `logits`."""
         if self.full:
             return np.asarray(residual.T @ x)
         return np.column_stack([(residual * x).sum(axis=0), residual.sum(axis=0)])
-
-    def _direct(self, prob: FloatMatrix, gradient: FloatMatrix) -> FloatMatrix:
-        return np.asarray(_direct_step(self._hessian(prob), gradient))
 
     def _own(self, prob: FloatMatrix) -> FloatMatrix:
         """Return the second derivatives within each class, ``sum q (1 - q) f f'``, (K, d, d)."""

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import bisect
 
-from calibkit.calibrators.base import refuse_columns
-from calibkit.inputs import FloatVector, as_count, as_level, as_probability_array
+from calibkit.calibrators.base import as_column
+from calibkit.inputs import FloatVector, as_count, as_level
 from calibkit.results import Number, listed, spell
 
 
@@ -46,7 +46,7 @@ def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> F
     >>> shift_prior([.1, .5, .9], train_prevalence=.5, test_prevalence=.01).round(4).tolist()
     [0.0011, 0.01, 0.0833]
     """
-    prob = _one_event(p)
+    prob = as_column(p)
     train = as_level(train_prevalence, "train_prevalence")
     test = as_level(test_prevalence, "test_prevalence")
     if train == test:
@@ -129,7 +129,7 @@ def estimate_prevalence(
     >>> round(estimate.value, 3), round(float(y_true.mean()), 3)
     (0.21, 0.209)
     """
-    prob = np.sort(_one_event(p))  # sorted, so that the order of the rows does not matter
+    prob = np.sort(as_column(p))  # sorted, so that the order of the rows does not matter
     train = as_level(train_prevalence, "train_prevalence")
     steps = as_count(em_steps, "em_steps", minimum=0)
     event, other = prob / train, (1 - prob) / (1 - train)
@@ -148,12 +148,6 @@ def estimate_prevalence(
         n=len(prob),
         path=_em_path(event, other, train, steps),
     )
-
-
-def _one_event(p: Any) -> FloatVector:
-    prob = as_probability_array(p)
-    refuse_columns(prob)
-    return prob.astype(np.float64)
 
 
 def _slopes(event: FloatVector, other: FloatVector, at: float) -> tuple[float, float]:

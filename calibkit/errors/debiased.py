@@ -43,11 +43,6 @@ class DebiasedError(OfTables):
     tables: tuple[BinTable, ...]
     per_view: FloatVector
 
-    @property
-    def n_single(self) -> int:
-        """Number of bins with one prediction, about whose chance nothing can be said."""
-        return sum(int((table.count == 1).sum()) for table in self.tables)
-
     def describe(self) -> str:
         """Say the debiased and the plain error, and whether the square is below 0."""
         text = (
@@ -59,9 +54,10 @@ class DebiasedError(OfTables):
                 f" The debiased square is {self.squared:.6f}: chance alone makes larger gaps, and "
                 "the root is set to 0."
             )
-        if self.n_single:
-            verb = "holds" if self.n_single == 1 else "hold"
-            text += f" {spell(self.n_single, 'bin')} {verb} one prediction only."
+        single = int((self._of_bins("count") == 1).sum())  # nothing can be said of their chance
+        if single:
+            verb = "holds" if single == 1 else "hold"
+            text += f" {spell(single, 'bin')} {verb} one prediction only."
         return text
 
     def _columns(self) -> dict[str, NDArray[Any]]:

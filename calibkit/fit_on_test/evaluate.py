@@ -234,9 +234,6 @@ class EvaluatorComparison(Result):
             raise KeyError(f"{name!r} was not compared; there are {', '.join(self.names)}.")
         return self.results[self.names.index(name)]
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     @property
     def value(self) -> FloatVector:
         """The estimate of each evaluator."""
@@ -246,7 +243,7 @@ class EvaluatorComparison(Result):
         """Say how far the estimates are apart and, if the truth is known, which map is closest."""
         low, high = int(self.value.argmin()), int(self.value.argmax())
         text = (
-            f"{spell(len(self), 'evaluator')} on the same {spell(self.n, 'prediction')} "
+            f"{spell(len(self.names), 'evaluator')} on the same {spell(self.n, 'prediction')} "
             f"({self.view}): the estimates of the calibration error go from "
             f"{self.value[low]:.4f} ({self.names[low]}) to {self.value[high]:.4f} "
             f"({self.names[high]})."

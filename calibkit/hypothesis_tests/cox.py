@@ -29,8 +29,6 @@ from calibkit.inputs import (
 )
 from calibkit.results import listed
 
-_NO_LINE = (np.nan,) * 4
-
 
 def normal(name: str, of: Callable[[FloatVector], Any], signs: tuple[str, str]) -> Statistic:
     """Return a standardised sum of residuals by the normal law, two-sided."""
@@ -258,37 +256,15 @@ def line_in_logits(label: FloatVector, logits: FloatVector) -> tuple[float, ...]
 
     Logits are sorted. NaN where there is no finite optimum: all are equal, or one separates labels.
     """
+    from calibkit.calibrators.newton import fit_logistic  # slow to import
+
     one, none = logits[label == 1], logits[label == 0]
-    if not (len(one) and len(none)) or logits[0] == logits[-1]:
-        return _NO_LINE
-    if one[0] >= none[-1] or none[0] >= one[-1]:
-        return _NO_LINE
+    both = len(one) and len(none) and logits[0] < logits[-1]
+    if not both or one[0] >= none[-1] or none[0] >= one[-1]:
+        return (np.nan,) * 4
     features = np.vstack([np.ones_like(logits), logits])
-    theta, information = likeliest(features, label, np.array([0.0, 1.0]))
+    theta = fit_logistic(features, label, [[0.0, 1.0]]).theta
+    prob = expit(theta @ features)
+    information = (features * prob * (1 - prob)) @ features.T
     error = np.sqrt(np.diag(np.linalg.inv(information)))
     return (*map(float, theta), *map(float, error))
-
-
-def likeliest(
-    features: FloatVector, label: FloatVector, theta: FloatVector, weight: Any = 1.0
-) -> tuple[FloatVector, FloatVector]:
-    """Return the theta of a logistic regression on (d, n) features, and Fisher's information.
-
-    Newton's method from a start; there must be a finite optimum.
-    """
-
-    def loss(theta: FloatVector) -> float:
-        line = theta @ features
-        return float((weight * (np.logaddexp(0, line) - label * line)).sum())
-
-    for _ in range(100):
-        prob = expit(theta @ features)
-        information = (features * (weight * prob * (1 - prob))) @ features.T
-        step = np.linalg.lstsq(information, features @ (weight * (label - prob)), rcond=None)[0]
-        limit = loss(theta) * (1 + 1e-12)
-        while loss(theta + step) > limit:
-            step = step / 2
-        theta = theta + step
-        if np.abs(step @ features).max() < 1e-9:
-            break
-    return theta, information

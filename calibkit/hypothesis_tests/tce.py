@@ -33,16 +33,6 @@ from calibkit.results import read_only, spell
 _CLEAR = 1e-9  # by this a bound must differ from the level for no p-value to be computed
 
 
-def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
-    """Return the accepted probability nearest to `end`, on the way from k / n, to 1e-9."""
-    inside = k / n
-    for _ in range(4):
-        grid = np.linspace(inside, end, 257)
-        last = np.flatnonzero(p_values_of(k, n, grid) > alpha)[-1]
-        inside, end = float(grid[last]), float(grid[min(last + 1, 256)])
-    return inside
-
-
 def rejections(hits: IntVector, bounds: IntVector, prob: FloatVector, alpha: float) -> BoolVector:
     """Test the sorted predictions ``bounds[b] : bounds[b + 1]`` against ``hits[b]`` events.
 
@@ -192,21 +182,6 @@ class TestBasedError(OfTables):
     def p_value(self) -> float:
         """Share of redraws at least as large as the value, in (0, 1]; NaN without redraws."""
         return p_value_of(self.value, self.null_values) if len(self.null_values) else float("nan")
-
-    def acceptance(self, view: int = 0) -> tuple[FloatVector, FloatVector]:
-        """Return the ends of the probabilities that each bin accepts, in [0, 1]; NaN if empty.
-
-        Between them the exact test may have small gaps.
-        """
-        verdict, alpha = self.verdicts[view], self.alpha
-        ends = np.full((2, verdict.table.n_bins), np.nan)
-        for b in np.flatnonzero(verdict.table.occupied):
-            k, n = int(verdict.hits[b]), int(verdict.table.count[b])
-            # Beyond these ends the tail that holds k is so improbable that nothing is accepted.
-            low = special.betaincinv(k, n - k + 1, alpha * 1e-6) if k else 0.0
-            high = special.betainccinv(k + 1, n - k, alpha * 1e-6) if k < n else 1.0
-            ends[:, b] = [_last_accepted(k, n, float(end), alpha) for end in (low, high)]
-        return ends[0], ends[1]
 
     def describe(self) -> str:
         """Say the share in per cent, its view, bins and test, and the null level."""

@@ -14,11 +14,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from calibkit.inputs import FloatMatrix, FloatVector
@@ -236,14 +234,6 @@ def label(ax: Axes, across: str, up: str, on: Axes | None = None) -> None:
         labelled.set_xlabel(across, fontsize=FONT_SIZE)
     if up and is_first_column(ax):
         labelled.set_ylabel(up, fontsize=FONT_SIZE)
-
-
-def set_ticks(ticks: Sequence[float], *axes: Axis) -> None:
-    """Put these ticks on stretched axes, and no others."""
-    for axis in axes:
-        axis.set_major_locator(FixedLocator(ticks))
-        axis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in ticks]))
-        axis.set_minor_locator(NullLocator())
 
 
 def boxes(ax: Axes, across: Sequence[Any], up: Sequence[Any], **code: Any) -> None:

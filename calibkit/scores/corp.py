@@ -205,15 +205,7 @@ def decompose_counts(
     )
 
 
-def miscalibration(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    view: View = None,
-    score: str = "brier",
-    positive: Any = None,
-    sample_weight: Any = None,
-) -> Score:
+def miscalibration(y_true: Any, y_prob: Any, *, score: str = "brier", **rows: Any) -> Score:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
     A calibrated model does not have 0: `null_level` puts the value into proportion. A log loss
@@ -221,8 +213,10 @@ def miscalibration(
 
     Parameters
     ----------
-    y_true, y_prob, view, score, positive, sample_weight
+    y_true, y_prob, score
         As in `corp_decomposition`.
+    **rows
+        `view`, `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -234,8 +228,6 @@ def miscalibration(
     >>> round(float(miscalibration([0, 1, 0, 1, 1, 1], [.2, .2, .3, .7, .7, .9])), 4)
     0.0489
     """
-    parts = corp_decomposition(
-        y_true, y_prob, view=view, score=score, positive=positive, sample_weight=sample_weight
-    )
+    parts = corp_decomposition(y_true, y_prob, score=score, **rows)
     name = f"CORP miscalibration ({parts.scoring})"
     return Score(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)

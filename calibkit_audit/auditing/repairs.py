@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 from sklearn.base import clone
 
 from calibkit.calibrators import (
@@ -21,12 +20,12 @@ from calibkit.calibrators import (
     VectorScaling,
 )
 from calibkit.calibrators.folds import assign_folds
-from calibkit.calibrators.multiclass import BaseRate
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
 from calibkit.results import Result, spell
 from calibkit.scores import brier_score
 from calibkit_audit.auditing.evidence import Measurements
+from calibkit_audit.auditing.maps import BaseRate, Offset
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
@@ -37,25 +36,6 @@ _MOST_CLASSES = {"Dirichlet": 30, "one-vs-rest": 30, "vector": 200}
 BASE = "base rate"
 # Filters of warnings belong to the process: of two threads, one would restore those of the other.
 _ALONE = threading.RLock()
-
-
-class Offset(PlattCalibrator):
-    """Platt scaling with slope 1: all logits move by as much, until the mean is right.
-
-    What repairs rare events that are stated too low, which a temperature takes for boldness.
-    """
-
-    def _fit(
-        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
-    ) -> None:
-        super()._fit(prob, label, weight)  # its mean is that of the smoothed labels
-        logits, said = self._logits(prob), self._curve(prob)
-
-        def excess(shift: float) -> Any:
-            return np.average(special.expit(logits + shift) - said, weights=weight)
-
-        self.slope_, self.intercept_ = 1.0, optimize.brentq(excess, -1e3, 1e3)
-        self.n_parameters_ = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.hypothesis_tests.cox import likeliest
+from calibkit.calibrators.newton import fit_logistic
 from calibkit.hypothesis_tests.p_values import as_floats
 from calibkit.inputs import FloatVector, View, as_level, binary_problem
 from calibkit.results import Number, listed, spell
@@ -277,7 +277,7 @@ def calibration_slope(
         return rows.loss(b * logits + rows.level(b * logits))
 
     features = np.vstack([np.ones_like(logits), logits])
-    best = float(likeliest(features, rows.label, np.array([0.0, 1.0]), rows.weight)[0][1])
+    best = float(fit_logistic(features, rows.label, [[0.0, 1.0]], rows.weight).theta[1])
     at_best = best * logits + rows.level(best * logits), logits, 0.0
     ends = _profile(rows, loss, best, level, at_best)
     return rows.estimate("calibration slope", best, ends, level)

@@ -6,7 +6,9 @@ Test-based calibration error, section 3.2 and figure 1.
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from scipy import special
 
+from calibkit.hypothesis_tests import binomial_p_values
 from calibkit.hypothesis_tests.tce import TestBasedError, ViewVerdict
 from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.plot import frames, look
@@ -77,7 +79,7 @@ def draw_test_based(
             f"this error has {len(error.verdicts)} tables, one per class; measure one class at a "
             "time (view=0, 1, …) and draw each."
         )
-    (verdict,), ends = error.verdicts, error.acceptance()
+    (verdict,), ends = error.verdicts, acceptance_region(error)
     legend, words = (ax is None if legend is None else legend), ("", "probability")
     with look.drawing(ax, (6.6, 5.4), words=words, title=title, legend=False) as ax:
         _frame(ax, verdict)
@@ -89,6 +91,32 @@ def draw_test_based(
             look.legend(ax.figure)
     look.remember(ax, _sentences(error, verdict))
     return ax
+
+
+def acceptance_region(error: TestBasedError) -> tuple[FloatVector, FloatVector]:
+    """Return the ends of the probabilities that each bin accepts, in [0, 1]; NaN if empty.
+
+    Between them the exact test may have small gaps.
+    """
+    verdict, alpha = error.verdicts[0], error.alpha
+    ends = np.full((2, verdict.table.n_bins), np.nan)
+    for b in np.flatnonzero(verdict.table.occupied):
+        k, n = int(verdict.hits[b]), int(verdict.table.count[b])
+        # Beyond these ends the tail that holds k is so improbable that nothing is accepted.
+        low = special.betaincinv(k, n - k + 1, alpha * 1e-6) if k else 0.0
+        high = special.betainccinv(k + 1, n - k, alpha * 1e-6) if k < n else 1.0
+        ends[:, b] = [_last_accepted(k, n, float(end), alpha) for end in (low, high)]
+    return ends[0], ends[1]
+
+
+def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
+    """Return the accepted probability nearest to `end`, on the way from k / n, to 1e-9."""
+    inside = k / n
+    for _ in range(4):
+        grid = np.linspace(inside, end, 257)
+        last = np.flatnonzero(binomial_p_values(k, n, grid) > alpha)[-1]
+        inside, end = float(grid[last]), float(grid[min(last + 1, 256)])
+    return inside
 
 
 def _frame(ax: Axes, verdict: ViewVerdict) -> None:

@@ -10,6 +10,7 @@ from calibkit.hypothesis_tests import TestBasedError
 from calibkit.plot import look
 from calibkit.plot.look import Truth
 from calibkit.results import spell
+from calibkit_course.lesson08.diagram import acceptance_region
 
 _GRID = 201
 
@@ -47,7 +48,7 @@ def _draw_panel(ax: Axes, name: str, error: TestBasedError, truth: Truth | None)
 
 
 def _draw_boxes(ax: Axes, error: TestBasedError) -> None:
-    table, (low, high) = error.table, error.acceptance()
+    table, (low, high) = error.table, acceptance_region(error)
     seen = table.occupied
     left, right = table.edges[:-1][seen], table.edges[1:][seen]
     low, high, height = low[seen], high[seen], table.frequency[seen]

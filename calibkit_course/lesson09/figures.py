@@ -13,6 +13,7 @@ from calibkit.plot import frames, look
 from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
 from calibkit_course.lesson09.view import PrevalenceView
+from calibkit_course.logit_axes import set_ticks
 
 Ends = tuple[float, float]
 
@@ -83,7 +84,7 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
     ax.set_aspect("equal", adjustable="box")
     ax.set_anchor("NW")
     ticks = [tick for tick in _log_ticks(ends) if ends[0] <= tick <= ends[1]]
-    look.set_ticks(ticks, ax.xaxis, ax.yaxis)
+    set_ticks(ticks, ax.xaxis, ax.yaxis)
     look.label(ax, f"{words[0]} (log)", f"{words[1]} (log)")
     frames.diagonal(ax, ends)
 
@@ -166,7 +167,7 @@ def _percent_frame(ax: Axes, names: tuple[str, ...]) -> None:
     ax.set_xscale("log")
     ax.set(xlim=_PERCENT_ENDS, ylim=(len(names) - 0.4, -0.6))
     ax.set_yticks(range(len(names)), names, fontsize=look.FONT_SIZE)
-    look.set_ticks(_PERCENT_TICKS, ax.xaxis)
+    set_ticks(_PERCENT_TICKS, ax.xaxis)
 
 
 def _draw_null(ax: Axes, low: FloatVector, high: FloatVector) -> None:

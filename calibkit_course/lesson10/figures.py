@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from calibkit.inputs import FloatVector, IntVector, as_choice
 from calibkit.plot import look
 from calibkit_course.lesson10.view import Thermostat
+from calibkit_course.logit_axes import set_ticks
 
 _STEP = 1.3  # from one example to the next; a full bar has the height 1
 _TICKS = (0.25, 0.5, 1, 2, 4, 8)
@@ -106,7 +107,7 @@ def temperature_curve(
 
 def _draw_curve(ax: Axes, across: FloatVector, up: FloatVector, quantity: str) -> None:
     ax.set_xscale("log")
-    look.set_ticks(_TICKS, ax.xaxis)
+    set_ticks(_TICKS, ax.xaxis)
     smooth = quantity == "log loss"
     ax.plot(
         across,

@@ -55,7 +55,6 @@ class OrderPreserving(MulticlassCalibrator):
     """
 
     family: ClassVar[str] = "intra order-preserving"
-    preserves_argmax: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava
 from calibkit.fakes import LogitDistortion
-from calibkit.hypothesis_tests import test_based_calibration_error
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit_course.lesson08 import figures as figures08
-from calibkit_course.lesson08.diagram import SIDE, STRIP, draw_test_based
+from calibkit_course.lesson08.diagram import SIDE, STRIP, acceptance_region, draw_test_based
 from tests.drawn import (
     assert_drawn_inside,
     assert_manners,
@@ -30,6 +30,18 @@ TILTED = FAKE.sample(600, rng=8)
 RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
 
 
+def test_acceptance_regions_hold_the_accepted_predictions():
+    sample = LogitDistortion(slope=0.7).sample(3000, rng=4)
+    error = test_based_calibration_error(sample.y_true, sample.y_prob, n_draws=0)
+    (low, high), verdict = acceptance_region(error), error.verdicts[0]
+    accepted, prob = ~verdict.rejected, verdict.prob
+    inside = (prob >= low[verdict.bin] - 1e-9) & (prob <= high[verdict.bin] + 1e-9)
+    assert 0.2 < accepted.mean() < 0.8 and inside[accepted].all()
+    assert (inside & ~accepted).mean() < 0.005  # gaps of the exact test are rare and narrow
+    counted = binomial_p_values(verdict.hits, verdict.table.count, np.clip(high + 1e-6, 0, 1))
+    assert (counted <= 0.05).all()
+
+
 def error_of(sample, **options):
     options = {"n_draws": 5, "rng": 0} | options
     return test_based_calibration_error(sample.y_true, sample.y_prob, **options)
@@ -45,7 +57,7 @@ def test_manners_title_legend_words_and_what_is_drawn(subtests):
     error = error_of(TILTED)
     assert_manners(subtests, {"TCE": lambda ax: draw_test_based(error, ax)})
     assert_title_legend_and_words(lambda **o: draw_test_based(error, **o), error.describe())
-    ax, table, (low, high) = draw_test_based(error), error.table, error.acceptance()
+    ax, table, (low, high) = draw_test_based(error), error.table, acceptance_region(error)
     for each in (ax, *ax.child_axes):
         assert_drawn_inside(each)
     left, right, thirty = table.edges[:-1], table.edges[1:], np.linspace(0, 1.03, 31)
