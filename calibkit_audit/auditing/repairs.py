@@ -76,14 +76,9 @@ class RepairTable(Result):
     notes: tuple[str, ...]
 
     @property
-    def best(self) -> int:
-        """Place of the candidate with the lowest log loss; -1 if there is no candidate."""
-        return int(self.gain.argmax()) if len(self.gain) else -1
-
-    @property
     def place(self) -> int:
-        """Place of the recommended candidate, or else of the best."""
-        return self.chosen if self.chosen >= 0 else self.best
+        """Place of the recommended candidate, or else of the largest gain; -1 if there is none."""
+        return self.chosen if self.chosen >= 0 or not len(self.gain) else int(self.gain.argmax())
 
     def describe(self) -> str:
         """Say the best candidate and its gain."""

@@ -272,7 +272,7 @@ def _null(
 
 def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
-    theta, basis, shown = how.fit(label), how.rows, np.linspace(*how.prob[[0, -1]], _SHOWN)
+    theta, basis, shown = how.fit(label), how.rows, np.linspace(how.prob[0], how.prob[-1], _SHOWN)
     line, influence = basis @ theta, how.operator
     # Two events and two others are added to as many rows as a point of the curve is worth.
     worth = np.clip((basis * influence.T).sum(axis=1), 0, 1)

@@ -422,7 +422,7 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     one, two = (audit(y, **options, costs=(1, 5), settings=QUICK) for options in given)
     assert one.text() == two.text()
     assert one.to_dict() == two.to_dict()
-    heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
+    heated = way == "logits" and one.repairs.name[one.repairs.place] == "temperature"
     score = said if heated else expit(said)
     fixed = copy.deepcopy(two.candidate).calibrate(score)
     assert fixed == pytest.approx(one.candidate.calibrate(score))
