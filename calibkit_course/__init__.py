@@ -17,6 +17,7 @@ what two of them need belongs in a room of the package.
 
 import importlib
 import pkgutil
+from threading import Lock
 
 from calibkit_course.learn import Lesson, messages
 from calibkit_course.learn.calibration import my_calibration
@@ -37,6 +38,8 @@ __all__ = [
     "my_table",
     "open_lesson",
 ]
+
+_IMPORT = Lock()
 
 
 def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
@@ -69,7 +72,8 @@ def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
     known = lessons()
     if name not in known:
         raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
-    checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
+    with _IMPORT:  # two threads that import at once can meet half a module
+        checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
     record, log = (kept(name), kept_log()) if keep else (Record(), Log())
     questions = read_questions(name)
     words = read_words(name)
