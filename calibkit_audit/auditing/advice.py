@@ -27,7 +27,7 @@ _DOUBTS = {
 }
 _LARGEST = 1_000_000  # number of cases that a sentence is about
 _AT_COSTS = {
-    "worse than ignoring": "it is cheaper to treat all cases alike than to act on it",
+    "worse than ignoring": "it is cheaper to {same} than to follow it",
     "costly": "acting on it costs more than acting on mended probabilities",
     "not costly": "no gain from mending them is shown",
 }
@@ -101,9 +101,13 @@ def _words(view: int, name: str) -> str:
 
 
 def advice_of(
-    verdicts: Mapping[str, str], measured: Measurements, table: RepairTable, times: Listing | None
+    verdicts: Mapping[str, str],
+    measured: Measurements,
+    table: RepairTable,
+    times: Listing | None,
+    paid: Mapping[str, float],
 ) -> str:
-    """Say what verdicts and findings mean for a person who has to decide."""
+    """Say what verdicts and findings mean for a person who has to decide; `paid`: at the costs."""
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
     view, rows = measured.focus, spell(measured.focus.n, "row")
@@ -118,7 +122,10 @@ def advice_of(
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
     if verdicts["costs"] in _AT_COSTS and (measured.miscalibrated or measured.impossible.count):
-        texts += [f"At the given costs {_AT_COSTS[verdicts['costs']]}."]
+        same, of_all = "treat all cases alike", paid.get("net_benefit_of_all")
+        if of_all is not None:
+            same = f"act in {'every' if of_all > 0 else 'no'} case"
+        texts += [f"At the given costs {_AT_COSTS[verdicts['costs']].format(same=same)}."]
     if times is not None and verdicts.get("time") == "error changes":
         words = _words(measured.first.view, measured.names[0])
         texts += [_step(times, measured.first.design, words)]

@@ -262,11 +262,12 @@ def _conclusions(
     verdicts = {one.topic: one.verdict for one in (*findings, *answers)}
     promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
     headline, light = advice.headline_of(verdicts, measured, known=bool(known))
+    paid = next(one.numbers for one in answers if one.topic == "costs")
     return {
         "headline": headline,
         "light": light,
         "answers": answers,
-        "advice": advice.advice_of(verdicts, measured, table, times),
+        "advice": advice.advice_of(verdicts, measured, table, times, paid),
         "promise": promise,
         "findings": findings,
     }

@@ -497,8 +497,10 @@ def test_trust_that_is_worse_than_no_model() -> None:
     rng = np.random.default_rng(0)
     said = np.where(rng.random(4000) < 0.5, 0.03, 0.97)
     y = (rng.random(4000) < np.where(said > 0.5, 0.5, 0.3)).astype(int)
-    report = audit(y, said, costs=(1, 9), settings=PLAIN)
-    assert report.verdicts["costs"] == "worse than ignoring"
+    for costs, same in (((1, 9), "every"), ((9, 1), "no")):
+        report = audit(y, said, costs=costs, settings=PLAIN)
+        assert report.verdicts["costs"] == "worse than ignoring"
+        assert f"cheaper to act in {same} case than to follow it" in report.advice
 
 
 @pytest.mark.parametrize(("slope", "n", "named"), [(1, 1000, False), (1.5, 3000, True)])
