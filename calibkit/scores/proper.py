@@ -158,7 +158,8 @@ def brier_score(
         value = np.average(squares - own**2 + (1 - own) ** 2, weights=weight)
         value = value / prob.shape[1] if classes == "mean" else value
         name = f"Brier score ({classes} over {prob.shape[1]} classes)"
-    return Score(value=float(value), name=name, n=len(own), impossible=int((own == 0).sum()))
+    impossible = np.count_nonzero(own == 0)
+    return Score(value=float(value), name=name, n=len(own), impossible=impossible)
 
 
 def log_loss(y_true: Any, y_prob: Any, *, positive: Any = None, sample_weight: Any = None) -> Score:
@@ -195,7 +196,7 @@ def log_loss(y_true: Any, y_prob: Any, *, positive: Any = None, sample_weight: A
     _, own, weight = _probability_of_label(y_true, y_prob, positive, sample_weight)
     with np.errstate(divide="ignore"):  # ln 0: reported in the result, not hidden
         value = float(np.average(-np.log(own), weights=weight)) + 0.0
-    impossible = int((own == 0).sum())
+    impossible = np.count_nonzero(own == 0)
     return Score(value=value, name="Log loss (nats)", n=len(own), impossible=impossible)
 
 
@@ -209,8 +210,7 @@ def _probability_of_label(
         label, prob, weight = label[weight > 0], prob[weight > 0], weight[weight > 0]
     if prob.ndim == 2:
         return prob, prob[np.arange(len(prob)), label].astype(np.float64), weight
-    of_one = prob.astype(np.float64)
-    return prob, np.where(label == 1, of_one, 1 - of_one), weight
+    return prob, np.abs(prob - (label == 0).astype(np.float64)), weight
 
 
 def brier_decomposition(
