@@ -138,9 +138,7 @@ def test_no_page_has_barriers(looks: Looks) -> None:
 
 
 @pytest.mark.parametrize("name", ["book/intro.html", LESSON, "book/api/calibkit.errors.html"])
-def test_the_keyboard_is_seen_and_its_first_link_leads_to_the_text(
-    browser: Any, site: str, name: str
-) -> None:
+def test_the_keyboard_is_seen_and_its_first_link_leads_to_the_text(browser, site, name) -> None:
     visit = Visit(browser, site, viewport=DESK)
     page = visit.open(name)
     unseen = []
@@ -206,9 +204,7 @@ def test_the_front_door_asks_first_and_then_fills_the_null_level(browser: Any, s
     visit.close()
 
 
-def test_a_link_shows_title_words_and_picture_and_a_lost_address_the_search(
-    browser: Any, site: str
-) -> None:
+def test_a_link_shows_title_words_and_picture_and_a_lost_address_the_search(browser, site) -> None:
     visit = Visit(browser, site)
     tag = "document.querySelector('meta[property=\"og:{}\"]').content"
     for name in ("book/intro.html", LESSON):

@@ -26,9 +26,7 @@ def by_pairs(labels: Any, prob: Any, length_scale: float) -> float:
     st.floats(0.02, 3) | st.sampled_from([10, 1e9]),
 )
 @settings(max_examples=50, deadline=None)
-def test_the_series_is_the_sum_over_pairs(
-    rows: list[tuple[float, int]], length_scale: float
-) -> None:
+def test_the_series_is_the_sum_over_pairs(rows, length_scale) -> None:
     prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
     found = kernel_error(labels, prob, length_scale)
     assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-13)

@@ -34,9 +34,7 @@ def three_panels() -> Figure:
 
 
 @pytest.mark.long
-def test_the_panels_of_a_twin_stand_below_each_other_and_nothing_is_cut_off(
-    subtests: pytest.Subtests,
-) -> None:
+def test_the_panels_of_a_twin_stand_below_each_other_and_nothing_is_cut_off(subtests) -> None:
     # Letters of 9.5 points, on the 342 pixels that a text has on a telephone.
     assert 9.5 / 72 * 342 / twins.WIDTH >= 11
     for figure in (three_panels(), bin_tuner().static()):

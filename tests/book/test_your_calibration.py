@@ -9,9 +9,7 @@ from book.experiments import your_calibration as experiment
 from calibkit_course import my_forecasts
 
 
-def test_the_stand_in_is_the_learner_of_the_experiment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_stand_in_is_the_learner_of_the_experiment(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
     shown, rng = my_forecasts(), np.random.default_rng(experiment.STAND_IN_SEED)
     again = experiment.learner(2.0, experiment.STAND_IN_LENGTH, rng)

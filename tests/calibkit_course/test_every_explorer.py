@@ -125,9 +125,7 @@ def test_its_presets_say_what_is_stored_and_another_seed_something_else(name: st
 
 @pytest.mark.long
 @by_explorer
-def test_every_choice_and_both_ends_of_every_slider_change_what_is_said(
-    name: str, subtests: pytest.Subtests
-) -> None:
+def test_every_choice_and_both_ends_of_every_slider_change_what_is_said(name, subtests) -> None:
     explorer = EXPLORERS[name]()
     start = explorer.view().describe()
     for control in explorer.controls:

@@ -70,9 +70,7 @@ def test_missing_values_are_left_out_when_told_and_pandas_reads(folder: Path) ->
     assert my_table().y_prob.tolist() == [0.8, 0.3]
 
 
-def test_a_file_that_has_moved_or_a_damaged_record_gives_the_readmissions(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_has_moved_or_a_damaged_record_gives_the_readmissions(folder, capsys) -> None:
     bring(folder / "own.csv", **NAMES)
     (folder / "own.csv").rename(folder / "moved.csv")
     assert len(my_table()) == 2980
@@ -84,9 +82,7 @@ def test_a_file_that_has_moved_or_a_damaged_record_gives_the_readmissions(
     assert len(my_table()) == 2980 and (folder / ".progress" / "mine.damaged.json").exists()
 
 
-def test_outside_a_workbook_it_lasts_for_the_session(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outside_a_workbook_it_lasts_for_the_session(folder, monkeypatch) -> None:
     monkeypatch.delenv("CALIBKIT_WORKBOOK")
     monkeypatch.setattr(mine, "_SESSION", dict(mine._SESSION))
     bring(folder / "own.csv", **NAMES)

@@ -528,9 +528,7 @@ SHARES: dict[Claim, tuple[str, str]] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
-def test_a_claim_holds_on_nineteen_of_twenty_seeds_or_its_lesson_says_on_how_many(
-    claim: Claim,
-) -> None:
+def test_a_claim_holds_on_nineteen_of_twenty_seeds_or_its_lesson_says_on_how_many(claim) -> None:
     failed = [seed for seed in SEEDS if not claim(seed)]
     if claim in SHARES:
         number, words = SHARES[claim]

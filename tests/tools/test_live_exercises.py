@@ -110,9 +110,7 @@ def test_an_answer_shows_what_it_prints_returns_and_draws() -> None:
         ("(", set(), set()),
     ],
 )
-def test_names_that_code_needs_and_may_change(
-    code: str, needs: set[str], touches: set[str]
-) -> None:
+def test_names_that_code_needs_and_may_change(code, needs, touches) -> None:
     found = names_in(code)
     assert (found.needs, found.touches) == (needs, touches)
 

@@ -156,9 +156,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("sent", "words"), BAD)
-def test_what_is_no_answer_is_told_so_and_the_earlier_one_stands(
-    lesson: Room, sent: dict[str, Any], words: str
-) -> None:
+def test_what_is_no_answer_is_told_so_and_the_earlier_one_stands(lesson, sent, words) -> None:
     lesson.phone({"phone": "p", "name": "Ana"})
     lesson.phone(answer("no", 0.6))
     with pytest.raises(Refused, match=words) as refused:
@@ -221,9 +219,7 @@ def test_the_wall_shows_the_diagram_of_all_that_was_shown(lesson: Room) -> None:
     assert "so far: 8" in lesson.wall({"place": 2, "show": True})["room"]
 
 
-def test_a_phone_that_leaves_is_told_and_its_answer_counts(
-    lesson: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phone_that_leaves_is_told_and_its_answer_counts(lesson, monkeypatch) -> None:
     for name in ("p", "q", "r"):
         lesson.phone({"phone": name, "name": name})
     lesson.phone(answer("yes"))
@@ -257,9 +253,7 @@ def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(lesson: Room)
 
 
 @pytest.mark.slow
-def test_sixty_phones_answer_at_once_and_nothing_is_lost(
-    server: Server, call: Call, tmp_path: Path
-) -> None:
+def test_sixty_phones_answer_at_once_and_nothing_is_lost(server, call, tmp_path) -> None:
     """Half of them answer twice, some try a name that is taken, and all ask for the state."""
     wall = call(server.key)
     phones = [call(server.code) for _ in range(PHONES)]
@@ -369,9 +363,7 @@ def test_what_is_too_long_is_not_read(server: Server, call: Call, length: str) -
     assert (response.status, response.read()) == (413, b"That is too long.")
 
 
-def test_a_phone_that_leaves_in_the_middle_disturbs_nobody(
-    server: Server, call: Call, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_phone_that_leaves_in_the_middle_disturbs_nobody(server, call, capfd) -> None:
     head = f"POST /{server.code} HTTP/1.1\r\nContent-Length: 500\r\n\r\n".encode()
     for sent in (b"", b"POST", head, head + b'{"phone"', b"\x16\x03\x01\x02\x00"):
         with socket.create_connection(server.server_address) as wire:
@@ -380,9 +372,7 @@ def test_a_phone_that_leaves_in_the_middle_disturbs_nobody(
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
-def test_so_many_calls_at_a_time_and_no_more(
-    server: Server, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_so_many_calls_at_a_time_and_no_more(server, call, monkeypatch) -> None:
     monkeypatch.setattr(room, "MOST_CALLS", 0)
     with pytest.raises((http.client.HTTPException, ConnectionError)):
         call(server.code).ask()
@@ -393,9 +383,7 @@ def test_so_many_calls_at_a_time_and_no_more(
 # --- the command ---------------------------------------------------------------------------------
 
 
-def test_what_stops_a_class_from_beginning_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_stops_a_class_from_beginning_is_one_sentence(tmp_path, monkeypatch, capsys) -> None:
     def told(*words: object) -> str:
         with pytest.raises(SystemExit, match="2"):
             room.main(["01", *map(str, words)])
@@ -445,18 +433,14 @@ GOOD = "Ana,1a,2,0.7,1,yes\nBen,1a,2,0.6,0,no\nBen,1b,3,0.5,,none\n"
     [("Ana,1b\n", [5]), (",1b,3,0.5,1,x\n", [5]), ("Ana,1b,3,5,1,x\n", [5]), ("\n", [5]),
      ("Ana,1b,3,0.5,2,x\nx\n", [5, 6]), ("Ana,1 b,3,0.5,1,x\n", [5]), ('"\n', [5])],
 )  # fmt: skip
-def test_a_damaged_line_is_named_and_the_others_count(
-    line: str, numbers: list[int], tmp_path: Path
-) -> None:
+def test_a_damaged_line_is_named_and_the_others_count(line, numbers, tmp_path) -> None:
     path = tmp_path / "class_01.csv"
     path.write_text(",".join(grade_room.COLUMNS) + "\n" + GOOD + line, encoding="utf-8-sig")
     found = [("Ana", "1a", "2", "0.7", "1"), ("Ben", "1a", "2", "0.6", "0")]
     assert grade_room.read_answers(path) == (found, numbers)
 
 
-def test_grade_reads_what_a_class_answered(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_grade_reads_what_a_class_answered(tmp_path, capsys) -> None:
     head = ",".join(grade_room.COLUMNS)
     files = {"class_04_1.csv": f"{head}\n{GOOD}x\n", "class_list.csv": "a,b\n1,2\n"}
     files |= {"ben/class_04_1.csv": f"{head}\nAna,1b,3,0.9,0,forged\n"}

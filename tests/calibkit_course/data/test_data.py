@@ -67,9 +67,7 @@ WRITTEN = {b"half a fi": "download failed", b"a,b\n": data.REGISTRY["cifar10-len
 
 
 @pytest.mark.parametrize("content", WRITTEN, ids=["cut off", "other"])
-def test_a_failed_or_wrong_download_leaves_nothing_behind(
-    content: bytes, nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_or_wrong_download_leaves_nothing_behind(content, nowhere, monkeypatch) -> None:
     pooch = pytest.importorskip("pooch")
 
     class Writes:
@@ -114,9 +112,7 @@ class _Attack:
         return os.system, ("echo attacked > attacked.txt",)
 
 
-def test_a_pickle_with_code_in_it_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pickle_with_code_in_it_is_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "bad.dat"
     path.write_bytes(pickle.dumps(_Attack()))

@@ -77,9 +77,7 @@ def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
         (0.3, "pure guessing among 3 options"),
     ],
 )
-def test_a_bad_confidence_gets_a_sentence_and_the_guess_is_kept(
-    file: Path, sure: Any, words: str
-) -> None:
+def test_a_bad_confidence_gets_a_sentence_and_the_guess_is_kept(file, sure, words) -> None:
     lesson = open_lesson("05")
     said = lesson.predict("5a", "slanted", sure=sure)
     assert words in said.text and said.text.endswith("The guess is kept.")
@@ -143,9 +141,7 @@ def test_any_forecasts_survive_their_file(rows: dict[str, Forecast]) -> None:
 
 
 @pytest.mark.parametrize("text", DAMAGED)
-def test_a_damaged_or_foreign_file_is_named_and_kept(
-    file: Path, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_or_foreign_file_is_named_and_kept(file, text, capsys) -> None:
     file.parent.mkdir()
     other = file.with_name("given.csv")
     other.write_text(text, encoding="utf-8")
@@ -249,9 +245,7 @@ def test_ones_own_temperature_is_that_of_lesson_ten() -> None:
         ([0, 1, 1, 0], [1.0, 0.9, 0.9, 0.9], (0, 10)),  # certainty has no temperature
     ],
 )
-def test_a_temperature_without_an_optimum_says_so(
-    right: list[int], sure: list[float], limits: tuple[float, float]
-) -> None:
+def test_a_temperature_without_an_optimum_says_so(right, sure, limits) -> None:
     found = temperature(own(right, sure))
     assert limits[0] <= found.value <= limits[1] and found.low <= found.value <= found.high
     assert found.n == sum(0.5 < one < 1 for one in sure)

@@ -76,9 +76,7 @@ def test_every_check_has_wrong_and_right_answers(name: str) -> None:
 
 
 @each_check
-def test_wrong_answers_are_refused_with_their_hint(
-    name: str, cid: str, subtests: pytest.Subtests
-) -> None:
+def test_wrong_answers_are_refused_with_their_hint(name, cid, subtests) -> None:
     """And no message shows two equal numbers."""
     states = set()
     for place, (answer, fragment) in enumerate(tables(name).WRONG[cid]):
@@ -92,9 +90,7 @@ def test_wrong_answers_are_refused_with_their_hint(
 
 
 @each_check
-def test_right_answers_are_accepted_in_other_forms(
-    name: str, cid: str, subtests: pytest.Subtests
-) -> None:
+def test_right_answers_are_accepted_in_other_forms(name, cid, subtests) -> None:
     check = open_lesson(name).checks[cid]
     right = State.COMPARE if check.rubric else State.CORRECT
     for place, answer in enumerate(tables(name).RIGHT[cid]):
@@ -168,9 +164,7 @@ def refused(name: str, cid: str, answer: Any) -> str:
 @pytest.mark.parametrize("form", often(FORMS, "single", "series"))
 @pytest.mark.parametrize("name", QUICK_LESSONS)
 @pytest.mark.filterwarnings("ignore")
-def test_right_numbers_are_accepted_in_every_container(
-    name: str, form: str, subtests: pytest.Subtests
-) -> None:
+def test_right_numbers_are_accepted_in_every_container(name, form, subtests) -> None:
     for cid in open_lesson(name).checks:
         answer = in_other_words(first_right(name, cid), FORMS[form])
         with subtests.test(cid):
@@ -547,9 +541,7 @@ def workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".progress"
 
 
-def test_nothing_is_stored_outside_a_workbook(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_stored_outside_a_workbook(tmp_path, monkeypatch) -> None:
     monkeypatch.delenv("CALIBKIT_WORKBOOK", raising=False)
     monkeypatch.chdir(tmp_path)
     lesson = open_lesson("00")
@@ -608,9 +600,7 @@ def test_two_kernels_lose_nothing(workbook: Path) -> None:
      '{"guesses": {}, "revealed": {}, "states": {"0.1": "Great"}, "points": {}}',
      '{"guesses": {}, "revealed": {}, "states": {"0.1": []}, "points": {"0.1": 3}}'],
 )  # fmt: skip
-def test_a_damaged_file_is_set_aside(
-    workbook: Path, content: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_file_is_set_aside(workbook, content, capsys) -> None:
     workbook.mkdir()
     (workbook / "00.json").write_text(content)
     lesson = open_lesson("00")
@@ -697,6 +687,11 @@ def test_borders_are_visible_on_light_and_dark_pages(page: str) -> None:
 
 
 # --- reading answers ---------------------------------------------------------------------------
+
+
+def test_functions_are_called_on_copies() -> None:
+    with pytest.raises(answers.Almost, match="changes its input"):
+        answers.call(lambda values: values.sort(), [3, 1, 2], shown="`f([3, 1, 2])`")
 
 
 HALF = [0.5, np.float32(0.5), Decimal("0.5"), np.array(0.5), np.array([[0.5]]), [0.5], ["1/2"],

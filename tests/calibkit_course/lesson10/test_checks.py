@@ -354,17 +354,13 @@ def test_the_stored_logits_belong_to_the_stored_history() -> None:
     np.testing.assert_array_equal(run.validation, run.kept[-1])
 
 
-def test_without_torch_the_stored_outputs_are_read_and_said_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_torch_the_stored_outputs_are_read_and_said_so(monkeypatch, capsys) -> None:
     monkeypatch.setattr(runs, "find_spec", lambda name: None)
     assert lesson10.follow(...) is runs.stored()
     assert "torch is missing. These are the stored outputs" in capsys.readouterr().out
 
 
-def test_the_step_of_the_learner_trains(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_step_of_the_learner_trains(monkeypatch, capsys) -> None:
     monkeypatch.setattr(runs, "find_spec", lambda name: True)
     monkeypatch.setattr(runs, "train", lambda step=None: step)
     assert lesson10.follow(...) is None

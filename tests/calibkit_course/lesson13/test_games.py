@@ -253,9 +253,7 @@ def test_regret_is_never_negative_and_never_above_its_bound(model: Any, stakes: 
 
 @pytest.mark.parametrize("direction", ["over", "under", "pivot"])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_with_equal_stakes_monotone_miscalibration_costs_exactly_nothing(
-    direction: str, share: float
-) -> None:
+def test_with_equal_stakes_monotone_miscalibration_costs_exactly_nothing(direction, share) -> None:
     game = Capacity(stakes=(7,), share=0.4)
     model = KnobClassifier(5, 0.8, budget_share=share, direction=direction, concentration=3)
     assert game.truth(model).regret == pytest.approx(0, abs=1e-12)
@@ -303,9 +301,7 @@ def test_iso_lines_and_their_ends() -> None:
     budget=st.integers(0, 9),
     prices=st.lists(st.integers(0, 5), min_size=1, max_size=3),
 )
-def test_knapsack_is_that_of_brute_force(
-    seed: int, patients: int, budget: int, prices: list[int]
-) -> None:
+def test_knapsack_is_that_of_brute_force(seed, patients, budget, prices) -> None:
     prices = [0, *prices]
     gain = np.random.default_rng(seed).normal(size=(3, patients, len(prices)))
     chosen = knapsack(gain, prices, budget)
