@@ -692,6 +692,10 @@ def test_borders_are_visible_on_light_and_dark_pages(page: str) -> None:
 def test_functions_are_called_on_copies() -> None:
     with pytest.raises(answers.Almost, match="changes its input"):
         answers.call(lambda values: values.sort(), [3, 1, 2], shown="`f([3, 1, 2])`")
+    with pytest.raises(answers.Unfinished):
+        answers.call(lambda x: ..., 1, shown="`f`")
+    with pytest.raises(answers.WrongKind, match="Unspeakable"):
+        answers.call(raises_unspeakable, 1, shown="`f`")
 
 
 HALF = [0.5, np.float32(0.5), Decimal("0.5"), np.array(0.5), np.array([[0.5]]), [0.5], ["1/2"],
