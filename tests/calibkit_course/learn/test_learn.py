@@ -771,6 +771,11 @@ def test_apart_tells_any_two_numbers_apart(found: float, gap: float, digits: int
     assert found == found + gap or float(texts["found"]) < float(texts["wanted"])
 
 
+def test_single_precision_agrees() -> None:
+    values = np.random.default_rng(0).random(1000)
+    assert answers.agree(values.astype(np.float32), values)
+
+
 @pytest.mark.slow
 def test_torch_and_result_objects_are_numbers() -> None:
     torch = pytest.importorskip("torch")
