@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -253,11 +252,11 @@ def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(lesson: Room)
 
 
 @pytest.mark.slow
-def test_sixty_phones_answer_at_once_and_nothing_is_lost(server, call, tmp_path) -> None:
+def test_sixty_phones_answer_at_once_and_nothing_is_lost(server: Server, call: Call) -> None:
     """Half of them answer twice, some try a name that is taken, and all ask for the state."""
     wall = call(server.key)
     phones = [call(server.code) for _ in range(PHONES)]
-    questions, given = server.room.asked, dict[tuple[str, str], tuple[str, float]]()
+    given = dict[tuple[str, str], tuple[str, float]]()
 
     def at_once(act: Callable[[int], None]) -> None:
         with ThreadPoolExecutor(PHONES) as pool:
@@ -278,36 +277,20 @@ def test_sixty_phones_answer_at_once_and_nothing_is_lost(server, call, tmp_path)
         for one in [said["options"][0], said["options"][k % 2]] if said["options"] else [k + 150]:
             said = phones[k].say(**answer(one, sure, said["pid"], f"id{k}"))
             assert said["mine"] == [one, sure]
-        given[said["name"], said["pid"]] = (str(said["mine"][0]), sure)
+        given[said["name"], said["pid"]] = (str(said["mine"][0]).removesuffix(".0"), sure)
 
     at_once(come_in)
     for place in (1, 2, 3):
         assert wall.say(place=place)["answered"] == 0
         at_once(guess)
-        before = wall.say()
-        assert before["answered"] == PHONES
-        assert before["here"] == len(server.room.names)
+        assert wall.say()["answered"] == PHONES
         shown = wall.say(place=place, show=True)
-        assert sum(count for _, count in shown["split"]) == PHONES
-        assert f"so far: {PHONES * place};" in shown["room"]
         assert sum(point[2] for point in shown["points"]) == PHONES * place
         at_once(lambda k: [phones[k].say(phone=f"id{k}")["says"]].clear())
     rows = rows_of(server.room.path)
-    found = {(row["student"], row["forecast"]): row for row in rows}
+    found = {(row["student"], row["forecast"]): (row["guess"], float(row["sure"])) for row in rows}
     assert len(rows) == len(found) == 3 * PHONES
-    for key, (said, sure) in given.items():
-        row, asked = found[key], questions[key[1]]
-        one = row["guess"] if asked.options else float(row["guess"])
-        assert one == (said if asked.options else float(said))
-        assert float(row["sure"]) == sure
-        assert row["right"] == f"{asked.is_right(one, asked.outcome):d}"
-    told, damaged = grade_room.read_answers(server.room.path)
-    assert (len(told), damaged) == (3 * PHONES, [])
-    assert Counter(line[1] for line in told) == dict.fromkeys(("1a", "1b", "1c"), PHONES)
-    grade.write_page([], tmp_path / "grades.html", told)
-    page = (tmp_path / "grades.html").read_text(encoding="utf-8")
-    assert "180 forecasts" in page
-    assert "60 students" in page
+    assert {key: (guess.removesuffix(".0"), sure) for key, (guess, sure) in found.items()} == given
 
 
 def test_a_wrong_link_gets_nothing(server: Server, call: Call) -> None:
