@@ -16,7 +16,7 @@ from calibkit_course.explore.lab import quiz_box
 from calibkit_course.explore.page import quiz_page
 from calibkit_course.lesson13.game import PLAYERS
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
-from calibkit_course.lesson13.view import IGNORE, TRUST, TRUTH, WARM_UP, boldness_view
+from calibkit_course.lesson13.view import IGNORE, TRUST, TRUTH, WARM_UP
 from calibkit_course.lesson13.wards import Ward
 
 KILOBYTE = 1024
@@ -57,15 +57,6 @@ class TestHospital:
         assert repaired.regret.max() < 0.1 * raw.regret.max()
         worst = f"{raw.threshold[raw.regret.argmax()]:.1f}"
         assert MODELS[1] == "over-confident" and worst == "0.7"
-
-
-@pytest.mark.slow
-def test_too_bold_is_worth_less_than_no_model_and_too_timid_is_not():
-    """As the explorer shows it; on true probabilities `test_twenty_seeds` looks."""
-    for times, wanted in ((0.5, 0), (1, 0), (2, 7)):
-        curve = boldness_view(times=times)
-        worse = curve.net_benefit < np.maximum(curve.treat_all, 0) - 0.001
-        assert worse.sum() == wanted
 
 
 # --- the calibration game ----------------------------------------------------------------------
