@@ -1,14 +1,16 @@
-"""The calibrator race, and the bins that numbers choose, against the package."""
+"""The calibrator race, bins that numbers choose, ends of Venn-Abers, VGG16's look-alike."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import integrate
 
-from calibkit import log_loss
+import calibkit as ck
+from calibkit import log_loss, plot
 from calibkit.bins import EqualMass
 from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, PlattCalibrator
-from calibkit_course import lesson11
-from calibkit_course.lesson11 import number
+from calibkit_course import data, lesson11
+from calibkit_course.lesson11 import draw_venn_abers, number, vgg16_lookalike
 from calibkit_course.lesson11.race import (
     MEASURES,
     METHODS,
@@ -19,6 +21,7 @@ from calibkit_course.lesson11.race import (
     rows_of,
     runs_of,
 )
+from tests.drawn import assert_manners, assert_points, one
 
 
 class TestMeasured:
@@ -110,3 +113,51 @@ def test_numbers_of_bins_are_measured_as_the_package_does():
     chosen = [last.chosen(values) for values in (last.ece, last.loss, last.far)]
     assert chosen == [1, 12, 12] and np.isinf(last.loss[-1])
     assert last.ece[3] == view.ece[-1] and "the log loss is infinite" in last.describe()
+
+
+ENDS = ([0.0, 0.2, 0.5], [0.3, 0.4, 1.0])
+
+
+def test_both_ends_of_venn_abers_and_the_truth(subtests) -> None:
+    across = np.array([0.1, 0.5, 0.9])
+    assert_manners(subtests, {"Venn-Abers": lambda ax: draw_venn_abers(across, ENDS, ax)})
+    ax = draw_venn_abers([0.1, 0.5, 0.9], ENDS, truth=[0.2, 0.5, 0.8])
+    assert one(ax, "0").get_linestyle() != one(ax, "1").get_linestyle()
+    assert one(ax, "truth").get_ydata().tolist() == [0.2, 0.5, 0.8]
+    assert "0.333 apart on average and at most 0.500" in plot.alt_text(ax)
+    frame = {"0": (across, ENDS[0]), "1": (across, ENDS[1]), "frame": (0, -0.02, 1, 1.02)}
+    assert_points(ax, frame)
+
+
+@pytest.mark.parametrize("prob", [[0.1, 0.5], [0.5, 0.1, 0.9]])
+def test_predictions_of_venn_abers_must_rise_and_match(prob: list[float]) -> None:
+    with pytest.raises(ValueError, match="prob must rise"):
+        draw_venn_abers(prob, ENDS)
+    assert not plt.get_fignums()
+
+
+def test_the_lookalike_has_the_numbers_of_the_network() -> None:
+    fake = vgg16_lookalike()
+    truth = fake.truth()
+    assert (fake.n_classes, fake.direction) == (10, "over")
+    assert truth.accuracy == pytest.approx(0.936, abs=1e-12)
+    assert truth.mean_confidence == pytest.approx(0.9756, abs=1e-12)
+    assert 1 - float(fake.law.cdf(fake.true_map(14 / 15))) == pytest.approx(0.917, abs=1e-12)
+    sample = fake.sample(200_000, rng=0)
+    confidence = sample.y_prob.max(axis=1)
+    assert abs((confidence >= 14 / 15).mean() - 0.917) < 4 * np.sqrt(0.917 * 0.083 / 200_000)
+    assert np.mean(confidence == 1) < 0.001  # no heap of certain predictions
+    binned = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
+    assert float(binned) == pytest.approx(truth.expected, abs=0.003)
+
+
+@pytest.mark.data
+def test_the_numbers_are_those_of_the_network() -> None:
+    if not data.available("cifar10-vgg16", original=True):
+        pytest.skip("the predictions of VGG16 are not among the available data")
+    real = data.load("cifar10-vgg16", original=True)
+    confidence = np.asarray(real.y_prob).max(axis=1)
+    hit = np.asarray(real.y_prob).argmax(axis=1) == np.asarray(real.y_true)
+    assert hit.mean() == pytest.approx(0.936, abs=5e-4)
+    assert confidence.mean() == pytest.approx(0.9756, abs=5e-4)
+    assert (confidence >= 14 / 15).mean() == pytest.approx(0.917, abs=5e-4)
