@@ -1,4 +1,4 @@
-"""The protocols of Li's report: against other ways to compute, known truths, stored numbers, lines."""
+"""The protocols of Li's report: against other ways to compute, known truths, stored numbers."""
 
 from typing import Any
 
