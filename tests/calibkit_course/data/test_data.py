@@ -32,11 +32,6 @@ def test_every_entry_names_origin_licence_and_checksum() -> None:
         assert entry.url.endswith(entry.path + entry.file)
 
 
-def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="no data set 'chess'; there are mlb, nba"):
-        data.load("chess")
-
-
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Neither a data folder nor a cache: two empty places."""

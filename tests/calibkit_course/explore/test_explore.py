@@ -9,7 +9,6 @@ from dataclasses import replace
 from importlib import resources
 from xml.etree import ElementTree
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -97,12 +96,6 @@ class TestExplorer:
         ):
             with pytest.raises(ValueError, match=words):
                 build()
-
-    @pytest.mark.slow
-    def test_a_redraw_leaves_no_open_figure(self):
-        lesson01.forecaster().show()
-        lesson04.which_is_perfect().picture(1, revealed=True)
-        assert plt.get_fignums() == []
 
 
 def test_all_right_and_all_wrong():
