@@ -102,7 +102,8 @@ def null_of(draw: Callable[[np.random.Generator, Any], Any], seed: int = 1) -> t
     """Return mean and p-value of a thousand ECEs of outcomes drawn in one way."""
     rng, p = np.random.default_rng(seed), LEFT.y_prob
     redrawn = np.array([ece_of(draw(rng, p), p) for _ in range(1000)])
-    return float(redrawn.mean()), float(np.mean(redrawn >= ece_of(LEFT.y_true, p)))
+    as_large = redrawn >= ece_of(LEFT.y_true, p)
+    return float(redrawn.mean()), float((1 + as_large.sum()) / 1001)
 
 
 # --- 4.4 ---------------------------------------------------------------------------------------

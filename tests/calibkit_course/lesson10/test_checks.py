@@ -182,7 +182,7 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (not_a_number, "not a number"),
     (lambda z, y: softmax(z, axis=1), "should be one temperature"),
     (lambda z, y: packaged(softmax(z, axis=1) + 1, y), "softmax was applied twice"),
-    (lambda z, y: round(packaged(z, y) + 0.02, 2), "search on between its points"),
+    (lambda z, y: round(packaged(z, y) + 0.02, 2), "search between its points"),
     (lambda z, y: mean_loss(z, y, packaged(z, y)), "Return the T"),
 ]
 
