@@ -21,7 +21,7 @@ from calibkit_course.explore import Choice, Explorer
 from calibkit_course.explore.lab import explorer_box
 from tests.drawn import assert_nothing_is_cut_off
 
-SAID = json.loads(Path(__file__).with_name("explorers.json").read_text(encoding="utf-8"))
+SAID = Path(__file__).with_name("explorers.json")
 KILOBYTE = 1024
 HEAVIEST = 700 * KILOBYTE  # of all pictures that an explorer fetches at once, packed
 # What each view must refuse, beside choices that do not exist.
@@ -109,14 +109,19 @@ def test_bad_values_are_named(name: str, subtests: pytest.Subtests) -> None:
             explorer.view(**bad)
 
 
+def said_of_presets(name: str) -> dict[str, str]:
+    explorer = EXPLORERS[name]()
+    states = {title: explorer.state(**values) for title, values in explorer.presets}
+    return {title: explorer.view(**state).describe() for title, state in states.items()}
+
+
 @pytest.mark.slow
 @by_explorer
 def test_its_presets_say_what_is_stored_and_another_seed_something_else(name: str) -> None:
-    """The sentences of `explorers.json`, with their numbers; each change there has a reason."""
-    explorer = EXPLORERS[name]()
-    view, presets = explorer.view, dict(explorer.presets)
-    said = {title: view(**explorer.state(**values)).describe() for title, values in presets.items()}
-    assert said == SAID[name]
+    """Run this file as a program to store them anew, and know why each line has changed."""
+    stored = json.loads(SAID.read_text(encoding="utf-8"))
+    assert said_of_presets(name) == stored.get(name)
+    view = EXPLORERS[name]().view
     words = view().describe()
     assert words.endswith(".") and repr(view()).endswith(f": {words}>")
     if "seed" in inspect.signature(view).parameters:
@@ -220,3 +225,10 @@ def test_the_widgets_reach_both_ends_of_every_dial(name: str) -> None:
     assert (figure.value, sentence.value) != start
     reset.click()
     assert (figure.value, sentence.value) == start
+
+
+if __name__ == "__main__":
+    text = json.dumps(
+        {name: said_of_presets(name) for name in EXPLORERS}, indent=1, ensure_ascii=False
+    )
+    SAID.write_text(text + "\n", encoding="utf-8")
