@@ -12,7 +12,6 @@ from scipy.stats import binom
 from calibkit import Distinct, calibration_error, expected_calibration_error, reliability_table
 from calibkit_course.lesson01 import true_or_false
 from calibkit_course.lesson01.checks import GROUPS
-from tests.helpers import refuses
 
 FREQUENCIES = {prob: F(hits, count) for prob, (count, hits) in GROUPS.items()}
 HITS = {prob: hits for prob, (_, hits) in GROUPS.items()}
@@ -122,9 +121,15 @@ def test_a_sheet_may_be_filled_in_part_and_one_left_blank_shows_the_sample() -> 
     assert "2 of 20" in repr(sheet)
 
 
-test_a_sheet_says_what_is_wrong = refuses(
-    (lambda: true_or_false.sheet([0.5] * 19), "there are 19"),
-    (lambda: true_or_false.sheet([70] + [0.5] * 19), r"statement 1 .* \(70 % is 0.70?\)"),
-    (lambda: true_or_false.sheet([0.5, -0.1] + [0.5] * 18), "statement 2 has the answer -0.1"),
-    (lambda: true_or_false.sheet([0.5] * 19 + ["no idea"]), "statement 20"),
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        ([0.5] * 19, "there are 19"),
+        ([70] + [0.5] * 19, r"statement 1 .* \(70 % is 0.70?\)"),
+        ([0.5, -0.1] + [0.5] * 18, "statement 2 has the answer -0.1"),
+        ([0.5] * 19 + ["no idea"], "statement 20"),
+    ],
 )
+def test_a_sheet_says_what_is_wrong(mine: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        true_or_false.sheet(mine)
