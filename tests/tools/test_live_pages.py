@@ -11,7 +11,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +97,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 ASKED = {"label": "y", "prob": ["p"], "bins": "15", "seed": "0"}
-ROWS = tomllib.loads(Path(__file__).with_name("in_page.toml").read_text(encoding="utf-8"))
+WEIGHTED = {"weight": "w"}
 
 
 @pytest.mark.slow
@@ -120,7 +119,21 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     assert found["command"].startswith("calibkit audit --label=y --prob=p")
 
 
-@each_case(("content", "wish", "words"), ROWS["refused"])
+@each_case(
+    ("content", "wish", "words"),
+    [
+        ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
+        ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "“Predictions” is missing"),
+        ("y,p\n1,0.5\n0,-3\n", {}, r"If these are logits, say so \(field “They are”\)"),
+        ("y,p\nill,0.5\nfit,0.4\n", {}, "means y = 1 in the field “The label that means yes”"),
+        ("y;p\n1;0,5\n", {"delimiter": ";"}, "choose comma in the field “Decimal mark”"),
+        ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "logits": True}, "without logits"),
+        ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "group": "w"}, "without “Groups to compare”"),
+        ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
+        ("y,p,w\n1,0.5,1\n0,0.4,-2\n", WEIGHTED, "^“Weights”, row 2: -2.0 is no weight"),
+        ("", {}, "is empty"),
+    ],
+)
 def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, wish, words) -> None:
     Path("log.csv").write_text(content, encoding="utf-8")
     found = in_page.audit({"name": "log.csv", **ASKED, **wish})
@@ -128,23 +141,48 @@ def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, w
     assert re.search(words, found["refused"])
 
 
-@each_case(("content", "wish", "cures", "left"), ROWS["mended"])
+@each_case(
+    ("content", "wish", "cures", "left"),
+    [
+        ("y,p\n1,83\n0,20\n", {}, ["percent"], {}),
+        ("y,p\n1,83 %\n0,20 %\n", {}, ["percent"], {}),
+        ("y,p\n1,-2\n0,-3\n", {}, [], None),
+        ("y,p\n1,0.83\n0,\n0,0.2\n", {}, ["drop-missing"], {}),
+        ("y,a,b\n0,0.8,0.19\n1,0.2,0.8\n", {"prob": ["a", "b"]}, ["rescale"], {}),
+        ("y,p\n1,83\n0,\n0,20\n", {}, ["drop-missing"], ["percent"]),
+        ("y,p\nYes,0.8\nNo,0.2\n", {}, ["positive"], None),
+    ],
+)
 def test_a_key_mends_what_was_refused(folder, content, wish, cures, left) -> None:
     head, rest = content.split("\n", 1)
     Path("log.csv").write_text(f"{head}\n{rest * 30}", encoding="utf-8")
     asked = {"name": "log.csv", **ASKED, **wish}
     assert in_page.audit(asked)["cures"] == cures
     mended = in_page.audit(asked | dict.fromkeys(cures, True))
-    if left != "any":
+    if left is not None:
         assert mended.get("cures", {}) == left and ("html" in mended) == (left == {})
 
 
-@each_case(("text", "likely"), ROWS["likely"])
+@each_case(
+    ("text", "likely"),
+    [
+        ("y,p\n1,0.5\n0,0.4\n1,0\n0,1\n", ["y", "p"]),
+        ("y;p\n1;0,5\n0;0,4\n1;0,1\n0;0,2\n", ["y", "p"]),
+        ("id,y,p\n2,1,0.5\n3,0,0.4\n4,0,0.3\n5,1,0.1\n", ["y", "p"]),
+        ("y,p,q\n1,0.5,0.1\n0,0.4,0.2\n1,0.1,0.3\n0,0.2,0.4\n", None),
+        ("y,z,p\n1,0,0.1\n0,1,0.2\n0,1,0.3\n1,0,0.4\n", None),
+        ("y,p\n1,50\n0,40\n1,30\n0,20\n", None),
+        ("y,p\n1,0.5\n1,0.4\n1,0.3\n1,0.2\n", None),
+        ("y,p\nYes,0.5\nNo,0.4\n,0.3\nNo,\n", ["y", "p"]),
+        ("y,who,p\nYes,a,0.5\nNo,b,0.4\n", None),
+        ("y,p,who\n1,0.5,a\n0,0.4,b\n", ["y", "p"]),
+    ],
+)
 def test_columns_are_chosen_beforehand_where_only_one_pair_is_possible(
     folder, text, likely
 ) -> None:
     Path("log.csv").write_text(text, encoding="utf-8")
-    assert in_page.columns("log.csv", "", "")["likely"] == (likely or None)
+    assert in_page.columns("log.csv", "", "")["likely"] == likely
     Path("log.csv").write_text(text.replace("1", "yes"), encoding="utf-8")
     words = in_page.columns("log.csv", "", "")["words"].get("y", [])
     assert words in (["yes", "0"], ["yes"], ["Yes", "No"])
@@ -175,12 +213,24 @@ def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:
     assert in_page.columns("log.npz", "", "")["columns"] == ["y", "p"]
 
 
-@each_case(("name", "text", "marks"), ROWS["marks"])
+@each_case(
+    ("name", "text", "marks"),
+    [
+        ("log.csv", "y,p\n1,0.5\n", (",", ".", True)),
+        ("log.csv", "y;p\n1;0,5\n0;0,25\n", (";", ",", False)),
+        ("log.csv", "y;p\n1;.5\n", (";", ".", False)),
+        ("log.csv", "y\tp\n1\t0,5\n", ("tab", ",", False)),
+        ("log.tsv", "y\tp\n1\t0.5\n", ("tab", ".", True)),
+        ("log.csv", 'y,p,note\n1,0.5,"a; b; c"\n', (",", ".", True)),
+        ("log.csv", "y|p\n1|0.5\n", ("|", ".", False)),
+        ("log.csv.gz", "y;p\n1;0,5\n", (";", ",", False)),
+    ],
+)
 def test_the_marks_of_a_csv_file_are_recognised(folder: Path, name, text, marks) -> None:
     data = text.encode()
     Path(name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     told = in_page.columns(name, "", "")
-    assert [told["delimiter"], told["decimal"], told["is_usual"]] == marks
+    assert (told["delimiter"], told["decimal"], told["is_usual"]) == marks
 
 
 def test_what_is_too_large_once_unpacked_is_refused(folder: Path, monkeypatch) -> None:
@@ -215,7 +265,17 @@ def test_two_models_clusters_times_and_a_single_class(folder: Path) -> None:
     assert in_page.audit({"name": "log.csv", **ASKED})["notes"][0] == in_page.ONE_LABEL
 
 
-@pytest.mark.parametrize(("text", "written"), ROWS["pasted"])
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("y,p\n1,0.5\n", "y,p\n1,0.5\n"),
+        ("1\t0.5\n0\t.25\n", "column 1,column 2\n1,0.5\n0,.25\n"),
+        ("y\tp\n1\t0,5\n0\t0,25\n", "y,p\n1,0.5\n0,0.25\n"),
+        ("y;p\r\n1;0,5\r\n\r\n", "y,p\n1,0.5\n"),
+        ("1 0.5\n0   0.25", "column 1,column 2\n1,0.5\n0,0.25\n"),
+        ('what,p\n"sick, very",1e-3\n', 'what,p\n"sick, very",1e-3\n'),
+    ],
+)
 def test_pasted_columns_become_a_file(folder: Path, text: str, written: str) -> None:
     told = in_page.pasted(text)
     assert told["name"] == "pasted.csv" and len(told["columns"]) == 2

@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -15,7 +14,23 @@ from calibkit_course.learn.words import COURSE, read_words, words_of
 from tests.helpers import each_case
 from tests.paths import ROOT
 
-TEXT = Path(__file__).with_name("toy_words.toml").read_text(encoding="utf-8")
+TEXT = '''
+title = "Toy"
+second = ["9b"]
+[exercise."9.1"]
+task = "Half"
+variable = "half"
+hints = ["one", "two"]
+[exercise."9.1".say]
+low = """
+    {found} is below a half,
+    by 10 %."""
+[guess.9b]
+question = "How?"
+options = ["so", "not"]
+outcome = "so"
+why = "It is."
+'''
 
 
 def said(node: ast.expr) -> Iterator[str]:
