@@ -10,6 +10,7 @@ The tables on the book's page "Measured" were made by this file, with its seeds.
 
 import argparse
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -190,7 +191,8 @@ def faults_found(fake: LogitDistortion, n: int, files: int = 200) -> tuple[float
 def last_lines() -> Iterator[str]:
     """Yield, in per cent, how often the last lines of lessons 06 and 07 accuse."""
     perfect, bold = LogitDistortion(), LogitDistortion(slope=0.5)
-    fakes = {"perfect": perfect, "bold": bold, "stairs": SyntheticShape.with_error("stairs", 0.05)}
+    fakes: dict[str, Any] = {"perfect": perfect, "bold": bold}
+    fakes["stairs"] = SyntheticShape.with_error("stairs", 0.05)
     for name, fake in fakes.items():
         rates = (100 * five_bins_hide(fake, n) for n in (1_000, 5_000, 20_000))
         yield f"06, {name}: " + ", ".join(f"{rate:.0f}" for rate in rates)

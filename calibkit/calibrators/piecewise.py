@@ -117,11 +117,12 @@ class PiecewiseLinear(Calibrator):
             fold, n_folds = assign_folds(x, label, self.cv, self.rng)
             trains = [fold != part for part in range(n_folds)]
         self._choose(x, label, trains, candidates)
-        fits = self._fits(x, label, self.n_pieces_)
-        best = self._polished(x, label, fits[0])
+        first, *others = self._fits(x, label, self.n_pieces_)
+        runs, settings = _Runs.of(x, label), (self.space, self.loss, _EXACT)
+        best = _descend(runs, first.knots, first.heights, *settings)
         self.knots_, self.heights_ = self._as_prob(best.knots), self._as_prob(best.heights)
-        self.training_loss_, self.n_iter_ = best.loss, best.n_iter
-        agreed = len(fits) == 1 or fits[1].loss <= fits[0].loss + _SAME
+        self.training_loss_, self.n_iter_ = best.loss, first.n_iter + best.n_iter
+        agreed = not others or others[0].loss <= first.loss + _SAME
         self.converged_, self.n_parameters_ = bool(agreed), 2 * self.n_pieces_
         self._maps = [best]
         if self.outcome == "fold-ensemble":
@@ -164,12 +165,6 @@ class PiecewiseLinear(Calibrator):
             heights = share if self.space == "probability" else logit(share)
             maps.append(_descend(data, knots, heights, self.space, self.loss, _SETTLED))
         return sorted(maps, key=lambda found: found.loss)
-
-    def _polished(self, x: FloatVector, label: FloatVector, found: "_Map") -> "_Map":
-        best = _descend(
-            _Runs.of(x, label), found.knots, found.heights, self.space, self.loss, _EXACT
-        )
-        return best._replace(n_iter=found.n_iter + best.n_iter)
 
     def _regressions(self, data: "_Runs", smooth: FloatVector) -> list[tuple[FloatVector, ...]]:
         """Return weights and responses of two regressions that show where knots are needed.

@@ -1,16 +1,16 @@
 """The named members of the family: each one fixes bins, norm, weights or view."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from calibkit.bins import Bins, EqualMass
 from calibkit.errors.family import FIFTEEN, CalibrationError, calibration_error
-from calibkit.inputs import View, as_count
+from calibkit.inputs import RowOptions, View, as_count
 
 
 def adaptive_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: int = 15, **rows: Any
+    y_true: Any, y_prob: Any, *, view: View = None, bins: int = 15, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
@@ -42,7 +42,7 @@ def adaptive_calibration_error(
 
 
 def average_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Mean gap with all used bins alike, however few predictions they hold.
 
@@ -72,7 +72,7 @@ def average_calibration_error(
 
 
 def maximum_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Largest gap of any bin (MCE): norm infinity.
 
@@ -101,7 +101,7 @@ def maximum_calibration_error(
 
 
 def root_mean_square_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
+    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
@@ -130,7 +130,7 @@ def root_mean_square_calibration_error(
 
 
 def class_wise_calibration_error(
-    y_true: Any, y_prob: Any, *, bins: Bins = 15, **rows: Any
+    y_true: Any, y_prob: Any, *, bins: Bins = 15, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, in ``per_view``.
 
@@ -160,7 +160,7 @@ def class_wise_calibration_error(
 
 
 def marginal_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Any
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
@@ -191,7 +191,7 @@ def marginal_calibration_error(
 
 
 def top_label_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Any
+    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[RowOptions]
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 

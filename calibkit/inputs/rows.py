@@ -18,7 +18,7 @@ Source: Panchenko (2021), sections 1.4 and 2.1.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,13 @@ MOST_ROUNDED = 0.1  # what is farther from 1 was not a row of probabilities
 LEAST_WEIGHT = 1e-100  # squares and products of weights must neither overflow nor vanish
 
 View = str | int | list[int] | tuple[int, ...] | None
+
+
+class RowOptions(TypedDict, total=False):
+    """What named measures hand on as it is."""
+
+    positive: Any
+    sample_weight: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

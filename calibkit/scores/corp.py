@@ -4,14 +4,14 @@ Consistent, optimally binned, reproducible, PAV-based: Dimitriadis, Gneiting and
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from calibkit.bins import isotonic_blocks
-from calibkit.inputs import FloatVector, IntVector, View, as_choice, binary_problem
+from calibkit.inputs import FloatVector, IntVector, RowOptions, View, as_choice, binary_problem
 from calibkit.results import Number, spell
 from calibkit.scores.proper import Score
 
@@ -205,7 +205,9 @@ def decompose_counts(
     )
 
 
-def miscalibration(y_true: Any, y_prob: Any, *, score: str = "brier", **rows: Any) -> Score:
+def miscalibration(
+    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[RowOptions]
+) -> Score:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
     A calibrated model does not have 0: `null_level` puts the value into proportion. A log loss
@@ -213,10 +215,10 @@ def miscalibration(y_true: Any, y_prob: Any, *, score: str = "brier", **rows: An
 
     Parameters
     ----------
-    y_true, y_prob, score
+    y_true, y_prob, view, score
         As in `corp_decomposition`.
     **rows
-        `view`, `positive` and `sample_weight`, as there.
+        `positive` and `sample_weight`, as there.
 
     Returns
     -------
@@ -228,6 +230,6 @@ def miscalibration(y_true: Any, y_prob: Any, *, score: str = "brier", **rows: An
     >>> round(float(miscalibration([0, 1, 0, 1, 1, 1], [.2, .2, .3, .7, .7, .9])), 4)
     0.0489
     """
-    parts = corp_decomposition(y_true, y_prob, score=score, **rows)
+    parts = corp_decomposition(y_true, y_prob, view=view, score=score, **rows)
     name = f"CORP miscalibration ({parts.scoring})"
     return Score(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)
