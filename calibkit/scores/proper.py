@@ -158,7 +158,7 @@ def brier_score(
         value = np.average(squares - own**2 + (1 - own) ** 2, weights=weight)
         value = value / prob.shape[1] if classes == "mean" else value
         name = f"Brier score ({classes} over {prob.shape[1]} classes)"
-    impossible = np.count_nonzero(own == 0)
+    impossible = int(np.count_nonzero(own == 0))
     return Score(value=float(value), name=name, n=len(own), impossible=impossible)
 
 
@@ -196,7 +196,7 @@ def log_loss(y_true: Any, y_prob: Any, *, positive: Any = None, sample_weight: A
     _, own, weight = _probability_of_label(y_true, y_prob, positive, sample_weight)
     with np.errstate(divide="ignore"):  # ln 0: reported in the result, not hidden
         value = float(np.average(-np.log(own), weights=weight)) + 0.0
-    impossible = np.count_nonzero(own == 0)
+    impossible = int(np.count_nonzero(own == 0))
     return Score(value=value, name="Log loss (nats)", n=len(own), impossible=impossible)
 
 
