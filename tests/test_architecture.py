@@ -247,7 +247,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 
 # What was counted when this was last set. Wanted are 6,500, 4,900, 12,500, 21,000 and 2,500 lines.
 SIZES = {
-    "calibkit": (6_500, 70_150, 60),
+    "calibkit": (6_499, 70_151, 60),
     "calibkit_audit": (6_031, 70_269, 41),
     "calibkit_course": (12_422, 132_958, 161),
     "tests": (27_057, 342_155, 195),
