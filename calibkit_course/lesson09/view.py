@@ -23,7 +23,7 @@ from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 _BINS, _DRAWS = 10, 100
 # Each of these finds its bins again.
-_TCE_DRAWS = 40
+_TCE_DRAWS = 60
 _NAMES = ("ECE", "ACE", "TCE", "|O/E − 1|")
 REPAIRS = {
     "none": "none",
@@ -98,6 +98,7 @@ def prevalence_dial_view(
     prob = np.sort(shift_prior(sample.y_prob, train_prevalence=made_for, test_prevalence=target))
     label = sample.y_true[np.argsort(sample.y_prob, kind="stable")]
     value, null = _measured(label, prob, seed)
+    band = consistency_band(label, prob, bins=EqualMass(_BINS), n_draws=400, rng=seed)
     return PrevalenceView(
         model=model,
         repair=repair,
@@ -107,7 +108,7 @@ def prevalence_dial_view(
         null_low=read_only([np.quantile(draws, 0.05) for draws in null]),
         null_high=read_only([np.quantile(draws, 0.95) for draws in null]),
         ratio=float(label.sum() / prob.sum()),
-        table=(band := consistency_band(label, prob, bins=EqualMass(_BINS), rng=seed)).table,
+        table=band.table,
         band=band,
     )
 

@@ -31,7 +31,7 @@ def test_null_quantiles_are_those_of_the_package_for_redrawn_labels():
     prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
     labels = np.random.default_rng(0).random((100, 1000)) < prob
     tested = hypothesis_tests.test_based_calibration_error(
-        labels[0], prob, n_draws=40, rng=0
+        labels[0], prob, n_draws=60, rng=0
     ).null_values  # which do not depend on the labels given
     assert view.null_high[2] == pytest.approx(np.quantile(tested, 0.95), abs=1e-12)
     for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):
