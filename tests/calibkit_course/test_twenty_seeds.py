@@ -189,6 +189,21 @@ def most_perfect_pairs_differ_by_more_than_the_sellers(seed: int) -> bool:
     return np.mean(np.abs(errors[0] - errors[1]) >= 0.002) > 0.5
 
 
+def equal_errors_stray_twice_as_far_as_none(seed: int) -> bool:
+    rng, erring = np.random.default_rng(seed), LogitDistortion(slope=0.7, scores=(0.085, 0.085))
+    errors = np.array([ece(erring.sample(25_000, rng)) for _ in range(400)]).reshape(2, 200)
+    apart = errors[0] - errors[1]
+    return bool(0.0016 < apart.std() < 0.0022 and 0.2 < np.mean(np.abs(apart) >= 0.002) < 0.4)
+
+
+def what_a_perfect_program_shows_depends_on_its_predictions(seed: int) -> bool:
+    rng, share = np.random.default_rng(seed), []
+    for scores in ((0.085, 0.085), (1, 19)):
+        errors = [ece(LogitDistortion(scores=scores).sample(1000, rng)) for _ in range(500)]
+        share.append(np.mean(np.array(errors) >= 0.021))
+    return bool(0.18 < share[0] < 0.32 and share[1] < 0.03)
+
+
 def half_of_debiased_squares_are_negative(seed: int) -> bool:
     _, debiased = lesson06.squares(slope=1.0, n_sets=100, seed=seed)
     return bool(0.35 < np.mean(debiased.values < 0) < 0.7)
