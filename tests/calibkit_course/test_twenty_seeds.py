@@ -269,6 +269,22 @@ def a_truth_that_leaps_makes_the_best_map_the_worst(seed: int) -> bool:
     return np.argmin(far, axis=1).tolist() == [0, 3] and int(np.argmax(far[1])) == 0
 
 
+def held_out_rows_choose_the_smooth_map_for_the_smooth_truth_alone(seed: int) -> bool:
+    models, chosen = (cal.PlattCalibrator(), cal.IsotonicCalibrator()), []
+    fifth = np.random.default_rng(seed).integers(5, size=1000)
+    for shape in (SyntheticShape.with_error("square", 0.05), SyntheticShape("stairs")):
+        smooth = 0
+        for s in (shape.sample(1000, 20 * seed + k) for k in range(20)):
+            loss = [0.0, 0.0]
+            for new in (fifth == k for k in range(5)):
+                for i, model in enumerate(models):
+                    curve = model.fit(s.y_prob[~new], s.y_true[~new]).curve
+                    loss[i] += np.sum((curve(s.y_prob[new]) - s.y_true[new]) ** 2)
+            smooth += loss[0] < loss[1]
+        chosen.append(smooth)
+    return chosen[0] >= 15 and chosen[1] == 0
+
+
 def one_piece_between_logits_is_enough(seed: int) -> bool:
     sample = LogitDistortion(slope=0.4).sample(3000, seed)
     plain = min(off(PiecewiseLinear(n_pieces=k), sample) for k in (1, 2, 3))
