@@ -127,6 +127,16 @@ def chance_adds_fifteen_thousandths_to_bins_and_isotonic_is_nearer_for_the_bold(
     )
 
 
+def chance_lifts_the_middle_gaps_of_a_bold_model_alone(seed: int) -> bool:
+    rng, added = np.random.default_rng(seed), np.zeros(15)
+    for _ in range(100):
+        s = LogitDistortion(slope=0.5).sample(500, rng)
+        place = np.minimum((15 * s.y_prob).astype(int), 14)
+        for sign, came in ((1, s.y_true), (-1, s.true_prob)):
+            added += sign * np.abs(np.bincount(place, came - s.y_prob, minlength=15)) / 50_000
+    return bool(0.01 < added[5:10].sum() < 0.016 and added[5:10].sum() > 0.65 * added.sum())
+
+
 def _off_by(model: LogitDistortion, seed: int) -> FloatVector:
     """Return what the ECE and isotonic regression say too much, in a hundred samples."""
     rng, found = np.random.default_rng(seed), []
