@@ -29,7 +29,7 @@ from calibkit.hypothesis_tests import test_based_calibration_error as tce
 from calibkit.inputs import FloatVector
 from calibkit.scores import corp_decomposition
 from calibkit_audit import audit
-from calibkit_course import lesson06, lesson07, lesson10, lesson12
+from calibkit_course import lesson06, lesson07, lesson10, lesson12, my_table
 from calibkit_course.lesson09 import GaussianDiscriminant
 from calibkit_course.lesson14 import VerbalModel
 from tests.paths import lesson_text
@@ -112,6 +112,13 @@ def the_right_sellers_bill_is_above_both_others(seed: int) -> bool:
     missed = [np.mean(new.y_true * (p < 0.1)) for p in stated]
     dearer = 0.021 < right - left < 0.027 and 0.005 < right - everybody < 0.011
     return dearer and bool(missed[0] > 3 * missed[1])
+
+
+def chance_does_not_explain_the_readmissions_by_one_row_per_patient(seed: int) -> bool:
+    one = my_table().groupby("patient").sample(1, random_state=seed)
+    y, p = one.y_true.to_numpy(), one.y_prob.to_numpy()
+    null = ck.null_level(ck.expected_calibration_error, y, p, n_draws=199, rng=seed)
+    return null.p_value < 0.01 and bool(null.value > 3 * null.mean)
 
 
 # --- lesson 05 -----------------------------------------------------------------------------------
