@@ -80,6 +80,7 @@
     const reached = () => {
       const { state } = entry();
       mark.textContent = MARKS[state] ? `${MARKS[state]} ${state} in this browser.` : "";
+      again.hidden = !entry().code;
       inRow(id);
     };
 
@@ -193,7 +194,11 @@
       parent: place,
       text: entry().code ?? stub,
       label: `Your code for exercise ${id}. Control and Enter run it; Escape, then Tab, leaves the editor.`,
-      changed: (code) => { if (code !== (entry().code ?? stub)) note({ code }); },
+      changed: (code) => {
+        if (code === (entry().code ?? stub)) return;
+        note({ code });
+        again.hidden = false;
+      },
       run: () => { check(); return true; },
     });
     // The theme binds keys; inside an editor they belong to it.

@@ -64,8 +64,7 @@ EMPTY |= dict.fromkeys(("created", "last_modified"), "2020-01-01T00:00:00Z")
 
 BUTTON = (
     '<p class="ck-run"><a class="ck-button" href="{up}lite/notebooks/index.html?path={name}.ipynb">'
-    "▶ Run in your browser</a> Nothing to install: about {size} MB are loaded once, and what you "
-    "write stays in this browser.</p>"
+    "▶ Run in your browser</a> {size} MB, once.</p>"
 )
 NO_BUTTON = (
     '<p class="ck-run">This lesson trains networks with PyTorch, which no browser can run. '
