@@ -515,12 +515,22 @@ def worse_than_none(q: FloatVector, centre: float, factor: float) -> FloatVector
     return t[gap < -1e-6].ravel()
 
 
-def timid_towards_one_half_and_not_towards_the_mean_is_worse_than_none(seed: int) -> bool:
-    q = LogitDistortion(scores=(0.5, 9.5)).sample(20_000, seed).true_prob
-    where = worse_than_none(q, 0.5, 0.5)
-    return where[[0, -1]].round(2).tolist() == [0.1, 0.42] and not len(
-        worse_than_none(q, q.mean(), 0.5)
-    )
+def timid_is_worse_than_none_where_patients_are_alike(seed: int) -> bool:
+    """Towards one half, rare or common, in about the same range; towards the mean never."""
+    for scores, ends in (
+        ((0.6, 1.4), None),
+        ((6, 14), (0.33, 0.42)),
+        ((0.1, 1.9), None),
+        ((0.5, 9.5), (0.1, 0.43)),
+    ):
+        q = LogitDistortion(scores=scores).sample(20_000, seed).true_prob
+        q = np.clip(q, 1e-9, 1 - 1e-9)
+        where = worse_than_none(q, 0.5, 0.5)
+        if len(worse_than_none(q, q.mean(), 0.5)) or (ends is None) != (not len(where)):
+            return False
+        if ends is not None and np.abs(where[[0, -1]] - ends).max() > 0.031:
+            return False
+    return True
 
 
 def doubled_logits_are_worse_than_none_at_both_ends(seed: int) -> bool:

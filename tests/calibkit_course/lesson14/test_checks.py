@@ -192,7 +192,7 @@ def test_predicted_verdicts_come_true() -> None:
     table = lesson_text("13", ".ipynb")
     assert re.search(r"9 to win 1, repaired +54 +\+14 +\+4 +± 22", table)
     assert "54 bets, which paid 4 ± 22" in page
-    assert f"A true error of {100 * least:.0f} the audit finds nine times in ten" in page
+    assert f"An average error of {100 * least:.0f} the audit finds nine times in ten" in page
 
 
 def test_the_third_light_answers_first() -> None:
@@ -251,6 +251,7 @@ def test_prose_and_printed_numbers_agree() -> None:
     assert "has accuracy 0.976" in stored and "right for 98 of 100" in prose
     assert "Mean confidence 0.790" in stored and "says 79 %" in prose
     assert "rows: ±0.037 (90 %)" in stored and "its error to 4 points of a hundred" in prose
+    assert "'calibration': 12}" in stored and PREDICTIONS["14b"].outcome == "about 12"
     assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
     file = sample_file("screening")
     assert round(100 * file.y_true.mean()) == 29 and "29 cases among 100" in prose
