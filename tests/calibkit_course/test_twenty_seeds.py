@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, logit, ndtr, softmax
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
@@ -29,7 +29,7 @@ from calibkit.hypothesis_tests import test_based_calibration_error as tce
 from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.scores import corp_decomposition
 from calibkit_audit import audit
-from calibkit_course import lesson06, lesson07, lesson10, lesson12, my_table
+from calibkit_course import data, lesson06, lesson07, lesson10, lesson12, my_table
 from calibkit_course.lesson09 import GaussianDiscriminant
 from calibkit_course.lesson14 import VerbalModel
 from tests.paths import lesson_text
@@ -344,6 +344,17 @@ def honest_models_break_the_contract_once_there_are_data(seed: int) -> bool:
     return bool(broken[0] < 0.3 and broken[1] > 0.6)
 
 
+def the_fair_contract_forgives_small_errors_only(seed: int) -> bool:
+    """Of 40 years: few of honest suppliers, some of slightly bold ones, all of bold ones."""
+    pays, mass = [], ck.EqualMass(10)
+    for slope in (1, 0.95, 0.9):
+        model = LogitDistortion(scores=(2, 18), slope=slope)
+        years = [model.sample(8000, 40 * seed + k) for k in range(40)]
+        found = [tce(y.y_true, y.y_prob, bins=mass, n_draws=39, rng=k) for k, y in enumerate(years)]
+        pays.append(np.mean([one.p_value <= 0.05 for one in found]))
+    return bool(pays[0] < 0.2 < pays[1] < 0.8 and pays[2] > 0.97)
+
+
 def the_smooth_error_of_a_perfect_model_falls(seed: int) -> bool:
     sets = [PERFECT.sample(n, seed) for n in (500, 8000)]
     few, many = (ck.smooth_ece(s.y_true, s.y_prob).value for s in sets)
@@ -420,6 +431,23 @@ def one_temperature_hardly_leaks_and_a_matrix_does(seed: int) -> bool:
     return leaks[0] < 0.004 < 0.015 < leaks[1]
 
 
+def a_limit_on_raw_numbers_mends_the_bill_nearly_as_well(seed: int) -> bool:
+    """A deal: both cost less than looking at all, the limit at most a quarter more than T."""
+    data, run = lesson10.images(), lesson10.stored()
+    z, y = np.vstack([run.validation, run.test]), np.r_[data.validation_y, data.test_y]
+    fit, judge = np.split(np.random.default_rng(seed).permutation(len(y)), [1500])
+
+    def bill(sure: FloatVector, rows: np.ndarray, limit: float) -> float:
+        unseen, ok = sure >= limit, z[rows].argmax(axis=1) == y[rows]
+        return float(1000 * (np.mean(~unseen) + 20 * np.mean(unseen & ~ok)))
+
+    own, far = (softmax(z[rows], axis=1).max(axis=1) for rows in (fit, judge))
+    limits = np.quantile(own, np.linspace(0, 1, 301))
+    raw = bill(far, judge, limits[np.argmin([bill(own, fit, one) for one in limits])])
+    said = TemperatureScaling("logits").fit(z[fit], y[fit]).calibrate(z[judge]).max(axis=1)
+    return bill(said, judge, 0.95) < 1000 and raw < 1000 and raw < 1.25 * bill(said, judge, 0.95)
+
+
 # --- lesson 11 -----------------------------------------------------------------------------------
 
 
@@ -484,6 +512,21 @@ def one_number_straightens_the_cycle(seed: int) -> bool:
     top = ck.expected_calibration_error(test.y_true, said, view="top-label").value
     each = ck.class_wise_calibration_error(test.y_true, said).value
     return max(top, each) < 0.02 and np.abs(said - test.true_prob).sum(axis=1).mean() > 0.2
+
+
+def one_temperature_leaves_the_dogs_off_and_vector_scaling_hardly(seed: int) -> bool:
+    """A deal: far, its dogs, and a dearer bill than by a slope and a shift for each class."""
+    net = data.load("cifar10-wideresnet")
+    learn, test = np.split(np.random.default_rng(seed).permutation(10_000), 2)
+    found = []
+    for kind in (TemperatureScaling, cal.VectorScaling):
+        one = kind("probabilities").fit(net.y_prob[learn], net.y_true[learn])
+        p, y = one.calibrate(net.y_prob[test]), net.y_true[test]
+        dogs = ck.expected_calibration_error(y, p, view=5)
+        past = p[:, 5] < 0.1
+        bill = 9 * np.sum(past & (y == 5)) + np.sum(~past & (y != 5))
+        found.append(((dogs.value - dogs.null_mean) / dogs.null_sd, bill))
+    return bool(found[0][0] > 8 > 5 > found[1][0] and found[1][1] < found[0][1])
 
 
 # --- lesson 13 -----------------------------------------------------------------------------------
