@@ -41,8 +41,9 @@ def environment() -> dict[str, str]:
     env["MPLCONFIGDIR"] = str(SETTINGS / "matplotlib")  # nobody's matplotlibrc
     for name in ("PYTHONUTF8", "PYDEVD_DISABLE_FILE_VALIDATION", "PIP_DISABLE_PIP_VERSION_CHECK"):
         env[name] = "1"
-    # No other copy of the package; only the lab keeps progress; uv leaves compiling to an import.
-    unwanted = {"PYTHONPATH", "CALIBKIT_WORKBOOK", "PYTHONDONTWRITEBYTECODE"}
+    # No other copy of the package; only the lab keeps progress; uv leaves compiling to an import;
+    # with a backend of a terminal, lessons show no figure.
+    unwanted = {"PYTHONPATH", "MPLBACKEND", "CALIBKIT_WORKBOOK", "PYTHONDONTWRITEBYTECODE"}
     return {name: value for name, value in env.items() if name not in unwanted}
 
 
@@ -51,7 +52,7 @@ def kernel_environment() -> dict[str, str]:
 
     Nobody's start-up files, caches, optional data or data of earlier downloads reach a lesson.
     """
-    unwanted = {"CALIBKIT_BOOK", "MPLBACKEND", "CALIBKIT_DATA"}
+    unwanted = {"CALIBKIT_BOOK", "CALIBKIT_DATA"}
     env = {name: value for name, value in environment().items() if name not in unwanted}
     env["PYTHONPATH"] = str(ROOT)  # the package beside the lessons, whichever copy is installed
     env["IPYTHONDIR"] = str(quiet_ipython(SETTINGS / "ipython"))

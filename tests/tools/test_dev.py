@@ -23,6 +23,7 @@ def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> 
     lesson = venv.kernel_environment()
     assert not {"CALIBKIT_DATA", "MPLBACKEND"} & {*lesson} and "mine" not in lesson.values()
     assert venv.environment()["CALIBKIT_DATA"] == str(Path("mine").resolve())
+    assert "MPLBACKEND" not in venv.environment()  # a lab started in such a shell shows no figure
     assert lesson["OMP_NUM_THREADS"] == "1"
 
 
