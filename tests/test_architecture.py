@@ -237,7 +237,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 
 # What was counted when this was last set. Wanted are 6,500, 4,900, 12,500, 21,000 and 2,500 lines.
 SIZES = {
-    "calibkit": (6_500, 70_186, 60),
+    "calibkit": (6_500, 70_202, 60),
     "calibkit_audit": (5_691, 66_226, 42),
     "calibkit_course": (12_455, 133_392, 161),
     "tests": (26_650, 341_200, 179),
