@@ -35,15 +35,18 @@ def test_scores_by_loops(data: Any) -> None:
     assert score.impossible == chances.count(0) and ck.log_loss(labels, rows).value == score.value
 
 
-class TestTheImpossible:
-    def test_it_is_infinite_and_counted(self) -> None:
-        score = ck.log_loss([1, 0, 1], [0.0, 0.0, 0.5])
-        assert (float(score), score.impossible) == (inf, 1)
-        assert "inf (3 predictions); 1 event had been" in score.describe()
+# --- the impossible -----------------------------------------------------------------------------
 
-    def test_certain_and_right_is_exactly_zero(self) -> None:
-        score = ck.log_loss([1, 0], [1.0, 0.0])
-        assert str(float(score)) == "0.0" and "0.0000 (2 predictions)." in score.describe()
+
+def test_it_is_infinite_and_counted() -> None:
+    score = ck.log_loss([1, 0, 1], [0.0, 0.0, 0.5])
+    assert (float(score), score.impossible) == (inf, 1)
+    assert "inf (3 predictions); 1 event had been" in score.describe()
+
+
+def test_certain_and_right_is_exactly_zero() -> None:
+    score = ck.log_loss([1, 0], [1.0, 0.0])
+    assert str(float(score)) == "0.0" and "0.0000 (2 predictions)." in score.describe()
 
 
 # --- decomposition ------------------------------------------------------------------------------

@@ -24,55 +24,66 @@ from calibkit.inputs import (
 )
 from tests.helpers import class_data
 
-
-class TestAsArray:
-    def test_an_array_is_not_copied(self) -> None:
-        array = np.arange(3.0)
-        assert as_array(array, "y_prob") is array
-
-    def test_lists_keep_whole_numbers_whole(self) -> None:
-        assert as_array([0, 1, 1], "y_true").dtype.kind == "i"
-        assert as_array([True, False], "y_true").dtype.kind == "b"
-
-    def test_rows_of_objects_are_counted_by_row(self) -> None:
-        with pytest.raises(ValueError, match=r"y_prob\[1\] = 'x' is not a number"):
-            as_array(np.array([[0.5, 0.5], [0.5, "x"]], dtype=object), "y_prob")
+# --- as array -----------------------------------------------------------------------------------
 
 
-class TestAsProbabilities:
-    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-    def test_floating_types_are_kept(self, dtype: Any) -> None:
-        prob = np.array([0.5, 0.25], dtype=dtype)
-        assert as_probabilities(prob) is prob
+def test_an_array_is_not_copied() -> None:
+    array = np.arange(3.0)
+    assert as_array(array, "y_prob") is array
 
-    @pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 5e-324, np.nextafter(1, 0)])
-    def test_the_ends_are_probabilities(self, value: float) -> None:
-        assert as_probabilities([value])[0] == value
 
-    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-    @pytest.mark.parametrize("n_classes", [2, 3, 10, 1000])
-    def test_rows_of_a_softmax_pass_in_every_precision(self, dtype: Any, n_classes: int) -> None:
-        logits = np.random.default_rng(0).normal(scale=3, size=(300, n_classes))
-        as_probabilities(softmax(logits, axis=1).astype(dtype))
-        as_probabilities(softmax(logits.astype(dtype), axis=1).astype(dtype))
+def test_lists_keep_whole_numbers_whole() -> None:
+    assert as_array([0, 1, 1], "y_true").dtype.kind == "i"
+    assert as_array([True, False], "y_true").dtype.kind == "b"
 
-    def test_single_precision_rows_stored_in_double_precision_pass(self) -> None:
-        logits = np.random.default_rng(0).normal(scale=3, size=(300, 1000)).astype(np.float32)
-        as_probabilities(softmax(logits, axis=1).astype(np.float64))
 
-    def test_rows_printed_with_six_digits_pass(self) -> None:
-        _, prob = class_data(500, 4)
-        as_probabilities(prob.round(6))
+def test_rows_of_objects_are_counted_by_row() -> None:
+    with pytest.raises(ValueError, match=r"y_prob\[1\] = 'x' is not a number"):
+        as_array(np.array([[0.5, 0.5], [0.5, "x"]], dtype=object), "y_prob")
 
-    def test_the_tolerance_grows_with_the_type_and_the_number_of_classes(self) -> None:
-        types = [np.dtype(code) for code in ("f8", "f4", "f2")]
-        by_type = [row_sum_tolerance(dtype, 10) for dtype in types]
-        assert by_type == sorted(by_type) and by_type[0] == pytest.approx(1e-5, rel=1e-9)
-        assert row_sum_tolerance(types[2], 1000) > row_sum_tolerance(types[2], 10)
 
-    def test_the_sum_of_many_classes_is_exact_enough(self) -> None:
-        """100 000 classes of 1e-5 in float64: rounding of the sum must not matter."""
-        as_probabilities(np.full((2, 100_000), 1e-5))
+# --- as probabilities ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_floating_types_are_kept(dtype: Any) -> None:
+    prob = np.array([0.5, 0.25], dtype=dtype)
+    assert as_probabilities(prob) is prob
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 5e-324, np.nextafter(1, 0)])
+def test_the_ends_are_probabilities(value: float) -> None:
+    assert as_probabilities([value])[0] == value
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 1000])
+def test_rows_of_a_softmax_pass_in_every_precision(dtype: Any, n_classes: int) -> None:
+    logits = np.random.default_rng(0).normal(scale=3, size=(300, n_classes))
+    as_probabilities(softmax(logits, axis=1).astype(dtype))
+    as_probabilities(softmax(logits.astype(dtype), axis=1).astype(dtype))
+
+
+def test_single_precision_rows_stored_in_double_precision_pass() -> None:
+    logits = np.random.default_rng(0).normal(scale=3, size=(300, 1000)).astype(np.float32)
+    as_probabilities(softmax(logits, axis=1).astype(np.float64))
+
+
+def test_rows_printed_with_six_digits_pass() -> None:
+    _, prob = class_data(500, 4)
+    as_probabilities(prob.round(6))
+
+
+def test_the_tolerance_grows_with_the_type_and_the_number_of_classes() -> None:
+    types = [np.dtype(code) for code in ("f8", "f4", "f2")]
+    by_type = [row_sum_tolerance(dtype, 10) for dtype in types]
+    assert by_type == sorted(by_type) and by_type[0] == pytest.approx(1e-5, rel=1e-9)
+    assert row_sum_tolerance(types[2], 1000) > row_sum_tolerance(types[2], 10)
+
+
+def test_the_sum_of_many_classes_is_exact_enough() -> None:
+    """100 000 classes of 1e-5 in float64: rounding of the sum must not matter."""
+    as_probabilities(np.full((2, 100_000), 1e-5))
 
 
 def test_a_hint_is_given_only_where_it_fits() -> None:
@@ -84,18 +95,21 @@ def test_a_hint_is_given_only_where_it_fits() -> None:
         as_predictions([0, 1, 0], np.array([[0.3, 0.3], [0.6, 0.1]]))
 
 
-class TestNumbers:
-    def test_a_generator_is_used_not_copied(self) -> None:
-        generator = np.random.default_rng(0)
-        assert as_generator(generator) is data_generator(generator) is generator
+# --- numbers ------------------------------------------------------------------------------------
 
-    def test_data_have_the_stream_of_their_seed_and_redraws_another(self) -> None:
-        prob = np.random.default_rng(0).random(300)
-        assert data_generator(0).random(300).tolist() == prob.tolist()
-        redrawn = as_generator(0).random(300)
-        assert abs(np.corrcoef(prob, redrawn)[0, 1]) < 0.2
-        # Of a calibrated model each label of a redraw once was "not below its own probability".
-        assert abs((redrawn < prob).mean() - prob.mean()) < 0.1
+
+def test_a_generator_is_used_not_copied() -> None:
+    generator = np.random.default_rng(0)
+    assert as_generator(generator) is data_generator(generator) is generator
+
+
+def test_data_have_the_stream_of_their_seed_and_redraws_another() -> None:
+    prob = np.random.default_rng(0).random(300)
+    assert data_generator(0).random(300).tolist() == prob.tolist()
+    redrawn = as_generator(0).random(300)
+    assert abs(np.corrcoef(prob, redrawn)[0, 1]) < 0.2
+    # Of a calibrated model each label of a redraw once was "not below its own probability".
+    assert abs((redrawn < prob).mean() - prob.mean()) < 0.1
 
 
 NAMED = ["no", "yes", "yes", "no"]
@@ -160,45 +174,52 @@ class TestPositive:
         assert self.labels(pl.Series(NAMED), "yes") == EVENTS
 
 
-class TestWeights:
-    def test_numbers_pass(self) -> None:
-        assert as_weights([0, 2, 0.5], 3).tolist() == [0, 2, 0.5]
-
-    @pytest.mark.parametrize(
-        ("weight", "words"),
-        [
-            ([1, -1, 1], "sample_weight[1] = -1.0 is no weight"),
-            ([1, 1, np.nan], "sample_weight[2] = nan is no weight"),
-            ([np.inf, 1, 1], "sample_weight[0] = inf is no weight"),
-            ([0, 0, 0], "zero in every row"),
-            ([1, 1], "shape (2,); 3 rows need shape (3,)"),
-            (2.0, "scalar"),
-            (["a", "b", "c"], "must hold numbers"),
-        ],
-    )
-    def test_others_do_not(self, weight: Any, words: str) -> None:
-        with pytest.raises(ValueError, match=re.escape(words)):
-            as_weights(weight, 3)
+# --- weights ------------------------------------------------------------------------------------
 
 
-class TestHostileContainers:
-    def test_a_large_dict_makes_a_short_message(self) -> None:
-        with pytest.raises(ValueError, match="y_prob is a dict; pass a list") as caught:
-            as_array({i: i for i in range(100_000)}, "y_prob")
-        assert len(str(caught.value)) < 200
-        with pytest.raises(ValueError, match=r"y_prob\[0\] = ") as caught:
-            as_array(np.array([{i: i for i in range(100_000)}]), "y_prob")
-        assert len(str(caught.value)) < 300
+def test_numbers_pass() -> None:
+    assert as_weights([0, 2, 0.5], 3).tolist() == [0, 2, 0.5]
 
-    def test_a_sparse_matrix_is_called_that(self) -> None:
-        with pytest.raises(ValueError, match=r"sparse matrix; pass y_prob.toarray\(\)"):
-            as_array(csr_array(np.eye(3)), "y_prob")
 
-    @pytest.mark.parametrize("missing", [[True, None], [1, None]])
-    def test_missing_entries_of_arrow_arrays(self, missing: list[Any]) -> None:
-        pa = pytest.importorskip("pyarrow")
-        with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
-            as_labels(pa.array(missing), np.full(2, 0.5))
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ([1, -1, 1], "sample_weight[1] = -1.0 is no weight"),
+        ([1, 1, np.nan], "sample_weight[2] = nan is no weight"),
+        ([np.inf, 1, 1], "sample_weight[0] = inf is no weight"),
+        ([0, 0, 0], "zero in every row"),
+        ([1, 1], "shape (2,); 3 rows need shape (3,)"),
+        (2.0, "scalar"),
+        (["a", "b", "c"], "must hold numbers"),
+    ],
+)
+def test_others_do_not(weight: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        as_weights(weight, 3)
+
+
+# --- hostile containers -------------------------------------------------------------------------
+
+
+def test_a_large_dict_makes_a_short_message() -> None:
+    with pytest.raises(ValueError, match="y_prob is a dict; pass a list") as caught:
+        as_array({i: i for i in range(100_000)}, "y_prob")
+    assert len(str(caught.value)) < 200
+    with pytest.raises(ValueError, match=r"y_prob\[0\] = ") as caught:
+        as_array(np.array([{i: i for i in range(100_000)}]), "y_prob")
+    assert len(str(caught.value)) < 300
+
+
+def test_a_sparse_matrix_is_called_that() -> None:
+    with pytest.raises(ValueError, match=r"sparse matrix; pass y_prob.toarray\(\)"):
+        as_array(csr_array(np.eye(3)), "y_prob")
+
+
+@pytest.mark.parametrize("missing", [[True, None], [1, None]])
+def test_missing_entries_of_arrow_arrays(missing: list[Any]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
+        as_labels(pa.array(missing), np.full(2, 0.5))
 
 
 DATA: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])

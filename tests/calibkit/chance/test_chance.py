@@ -27,64 +27,67 @@ def own_measure(y_true: Any, y_prob: Any) -> float:
 # --- null level: formulas -----------------------------------------------------------------------
 
 
-class TestNullLevelFormulas:
-    def test_p_value_on_a_toy(self) -> None:
-        """A measure that returns 0, 1, 2, ... : redraws 1 to 9, of which six are >= 4."""
-        counter = iter([4.0, *range(1, 10)])
-        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
-        assert null.draws.tolist() == list(range(1, 10))
-        assert null.value == 4
-        assert null.p_value == (1 + 6) / (9 + 1)
-        assert (null.mean, null.median) == (5, 5)
-        assert null.sd == pytest.approx(np.std(range(1, 10), ddof=1))
-        assert null.low == pytest.approx(np.quantile(range(1, 10), 0.05))
-        assert null.high == pytest.approx(np.quantile(range(1, 10), 0.95))
+def test_p_value_on_a_toy() -> None:
+    """A measure that returns 0, 1, 2, ... : redraws 1 to 9, of which six are >= 4."""
+    counter = iter([4.0, *range(1, 10)])
+    null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
+    assert null.draws.tolist() == list(range(1, 10))
+    assert null.value == 4
+    assert null.p_value == (1 + 6) / (9 + 1)
+    assert (null.mean, null.median) == (5, 5)
+    assert null.sd == pytest.approx(np.std(range(1, 10), ddof=1))
+    assert null.low == pytest.approx(np.quantile(range(1, 10), 0.05))
+    assert null.high == pytest.approx(np.quantile(range(1, 10), 0.95))
 
-    @pytest.mark.parametrize(
-        ("values", "expected"),
-        [
-            ((10.0, *range(1, 10)), 1 / 10),  # never 0
-            ((-1.0, *range(1, 10)), 1.0),
-            ((9.0, *range(1, 10)), 2 / 10),
-            ((0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2), 3 / 4),  # rounding does not break ties
-        ],
-    )
-    def test_p_values(self, values: Any, expected: float) -> None:
-        counter, n = iter(values), len(values) - 1
-        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=n, rng=0)
-        assert null.p_value == expected
 
-    def test_labels_that_cannot_change_and_a_single_draw(self) -> None:
-        null = ck.null_level(ECE, [0, 1, 1], [0.0, 1.0, 1.0], n_draws=20, rng=0)
-        assert null.draws.tolist() == [0] * 20
-        assert (null.value, null.p_value) == (0, 1)
-        null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
-        assert np.isnan(null.sd) and null.p_value in (0.5, 1.0)
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((10.0, *range(1, 10)), 1 / 10),  # never 0
+        ((-1.0, *range(1, 10)), 1.0),
+        ((9.0, *range(1, 10)), 2 / 10),
+        ((0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2), 3 / 4),  # rounding does not break ties
+    ],
+)
+def test_p_values(values: Any, expected: float) -> None:
+    counter, n = iter(values), len(values) - 1
+    null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=n, rng=0)
+    assert null.p_value == expected
 
-    def test_labels_are_redrawn_with_the_probabilities_of_their_row(self) -> None:
-        """A measure that records the labels: their means are the predictions."""
-        prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1, 0, 0]])
-        seen: list[Any] = []
 
-        def record(y_true: Any, y_prob: Any) -> float:
-            seen.append(np.asarray(y_true))
-            assert np.array_equal(y_prob, prob)
-            return 0.0
+def test_labels_that_cannot_change_and_a_single_draw() -> None:
+    null = ck.null_level(ECE, [0, 1, 1], [0.0, 1.0, 1.0], n_draws=20, rng=0)
+    assert null.draws.tolist() == [0] * 20
+    assert (null.value, null.p_value) == (0, 1)
+    null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
+    assert np.isnan(null.sd) and null.p_value in (0.5, 1.0)
 
-        ck.null_level(record, [0, 1, 2, 0], prob, n_draws=8000, rng=1)
-        share = np.mean([np.eye(3)[labels] for labels in seen[1:]], axis=0)
-        assert np.abs(share - prob).max() < 4 * np.sqrt(0.25 / 8000)
-        assert (share[prob == 0] == 0).all()
-        assert (share[prob == 1] == 1).all()
 
-    def test_what_it_says(self) -> None:
-        assert ck.null_level(own_measure, [0, 1], [0.5, 0.5], rng=0).name == "own measure"
-        calibrated = ck.null_level(ECE, *binary_data(300, exponent=1), rng=0).describe()
-        assert "no evidence of miscalibration" in calibrated
-        wrong = ck.null_level(ECE, *binary_data(300, exponent=3), rng=0)
-        assert wrong.p_value == 1 / 1001
-        assert f"{wrong.value:.4f}" in wrong.describe()
-        assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
+def test_labels_are_redrawn_with_the_probabilities_of_their_row() -> None:
+    """A measure that records the labels: their means are the predictions."""
+    prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1, 0, 0]])
+    seen: list[Any] = []
+
+    def record(y_true: Any, y_prob: Any) -> float:
+        seen.append(np.asarray(y_true))
+        assert np.array_equal(y_prob, prob)
+        return 0.0
+
+    ck.null_level(record, [0, 1, 2, 0], prob, n_draws=8000, rng=1)
+    share = np.mean([np.eye(3)[labels] for labels in seen[1:]], axis=0)
+    assert np.abs(share - prob).max() < 4 * np.sqrt(0.25 / 8000)
+    assert (share[prob == 0] == 0).all()
+    assert (share[prob == 1] == 1).all()
+
+
+def test_what_it_says() -> None:
+    assert ck.null_level(own_measure, [0, 1], [0.5, 0.5], rng=0).name == "own measure"
+    calibrated = ck.null_level(ECE, *binary_data(300, exponent=1), rng=0).describe()
+    assert "no evidence of miscalibration" in calibrated
+    wrong = ck.null_level(ECE, *binary_data(300, exponent=3), rng=0)
+    assert wrong.p_value == 1 / 1001
+    assert f"{wrong.value:.4f}" in wrong.describe()
+    assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
 
 
 # --- null level: any measure --------------------------------------------------------------------
@@ -237,36 +240,36 @@ class TestBandShape:
 # --- bootstrap ----------------------------------------------------------------------------------
 
 
-class TestBootstrapFormulas:
-    @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-    def test_ends(self, level: float) -> None:
-        data = binary_data(200)
-        reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
-        percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
-        assert np.array_equal(reflected.draws, percentile.draws)
-        low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
-        assert (percentile.low, percentile.high) == (low, high)
-        value = float(ECE(*data))
-        assert reflected.value == percentile.value == value
-        assert (reflected.low, reflected.high) == (2 * value - high, 2 * value - low)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_ends(level: float) -> None:
+    data = binary_data(200)
+    reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
+    percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
+    assert np.array_equal(reflected.draws, percentile.draws)
+    low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
+    assert (percentile.low, percentile.high) == (low, high)
+    value = float(ECE(*data))
+    assert reflected.value == percentile.value == value
+    assert (reflected.low, reflected.high) == (2 * value - high, 2 * value - low)
 
-    def test_rows_keep_their_labels(self) -> None:
-        """A measure that looks at pairs: every resampled pair is one of the data."""
-        labels, prob = binary_data(30)
-        pairs = set(zip(labels.tolist(), prob.tolist(), strict=True))
-        sizes = []
 
-        def check(y_true: Any, y_prob: Any) -> float:
-            drawn = list(zip(y_true.tolist(), y_prob.tolist(), strict=True))
-            assert set(drawn) <= pairs
-            sizes.append((len(drawn), len(set(drawn))))
-            return float(y_prob.mean())
+def test_rows_keep_their_labels() -> None:
+    """A measure that looks at pairs: every resampled pair is one of the data."""
+    labels, prob = binary_data(30)
+    pairs = set(zip(labels.tolist(), prob.tolist(), strict=True))
+    sizes = []
 
-        interval = ck.bootstrap_interval(check, labels, prob, n_draws=400, rng=0)
-        assert {size for size, _ in sizes} == {30}
-        assert np.mean([kept for _, kept in sizes[1:]]) / 30 == pytest.approx(0.638, abs=0.02)
-        se = prob.std() / np.sqrt(30)
-        assert interval.draws.std() == pytest.approx(se, rel=0.15)
+    def check(y_true: Any, y_prob: Any) -> float:
+        drawn = list(zip(y_true.tolist(), y_prob.tolist(), strict=True))
+        assert set(drawn) <= pairs
+        sizes.append((len(drawn), len(set(drawn))))
+        return float(y_prob.mean())
+
+    interval = ck.bootstrap_interval(check, labels, prob, n_draws=400, rng=0)
+    assert {size for size, _ in sizes} == {30}
+    assert np.mean([kept for _, kept in sizes[1:]]) / 30 == pytest.approx(0.638, abs=0.02)
+    se = prob.std() / np.sqrt(30)
+    assert interval.draws.std() == pytest.approx(se, rel=0.15)
 
 
 # --- random numbers -----------------------------------------------------------------------------

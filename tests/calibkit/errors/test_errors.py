@@ -102,29 +102,34 @@ def test_high_norms_approach_the_maximum() -> None:
     assert found == pytest.approx(largest, rel=1e-4)
 
 
-class TestNullMoments:
-    @pytest.mark.parametrize("options", [{"norm": 2}, {"norm": inf}, {"weights": "equal"}])
-    def test_there_is_no_closed_form_for_other_members(self, options: dict[str, Any]) -> None:
-        error = ck.calibration_error(*binary_data(100), **options)
-        assert np.isnan([error.null_mean, error.null_sd]).all()
-        assert "would show" not in error.describe()
-
-    def test_class_wise_has_a_mean_and_no_spread(self) -> None:
-        error = ck.class_wise_calibration_error(*class_data(500))
-        means = [null_moments(table)[0] for table in error.tables]
-        assert error.null_mean == pytest.approx(np.mean(means), abs=1e-15)
-        assert np.isnan(error.null_sd) and "±" not in error.describe()
+# --- null moments -------------------------------------------------------------------------------
 
 
-class TestWhatAResultSays:
-    def test_the_choices_are_recorded(self) -> None:
-        data = class_data(50)
-        error = ck.calibration_error(
-            *data, view="top-label", bins=ck.EqualMass(4), norm=2, weights="equal"
-        )
-        assert (error.norm, error.weights) == (2, "equal")
-        assert (error.view, error.bins, error.n) == ("top-label", "4 equal-mass bins", 50)
-        assert error.per_view.tolist() == [error.value]
-        wide = ck.class_wise_calibration_error(*data)
-        assert wide.view == "class-wise, 3 classes"
-        assert [table.view for table in wide.tables] == ["class 0", "class 1", "class 2"]
+@pytest.mark.parametrize("options", [{"norm": 2}, {"norm": inf}, {"weights": "equal"}])
+def test_there_is_no_closed_form_for_other_members(options: dict[str, Any]) -> None:
+    error = ck.calibration_error(*binary_data(100), **options)
+    assert np.isnan([error.null_mean, error.null_sd]).all()
+    assert "would show" not in error.describe()
+
+
+def test_class_wise_has_a_mean_and_no_spread() -> None:
+    error = ck.class_wise_calibration_error(*class_data(500))
+    means = [null_moments(table)[0] for table in error.tables]
+    assert error.null_mean == pytest.approx(np.mean(means), abs=1e-15)
+    assert np.isnan(error.null_sd) and "±" not in error.describe()
+
+
+# --- what a result says -------------------------------------------------------------------------
+
+
+def test_the_choices_are_recorded() -> None:
+    data = class_data(50)
+    error = ck.calibration_error(
+        *data, view="top-label", bins=ck.EqualMass(4), norm=2, weights="equal"
+    )
+    assert (error.norm, error.weights) == (2, "equal")
+    assert (error.view, error.bins, error.n) == ("top-label", "4 equal-mass bins", 50)
+    assert error.per_view.tolist() == [error.value]
+    wide = ck.class_wise_calibration_error(*data)
+    assert wide.view == "class-wise, 3 classes"
+    assert [table.view for table in wide.tables] == ["class 0", "class 1", "class 2"]

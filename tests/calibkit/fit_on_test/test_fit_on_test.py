@@ -95,46 +95,51 @@ class TestEveryEvaluator:
             result.fitted[0] = 0.5
 
 
-class TestSlopeOne:
-    @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 30)), min_size=1, max_size=50))
-    def test_the_default_is_the_expected_calibration_error(self, rows):
-        y, p = [y for y, _ in rows], [k / 30 for _, k in rows]
-        result = fit_on_test(y, p)
-        assert result.value == pytest.approx(ck.expected_calibration_error(y, p).value, abs=1e-12)
-        square = ck.root_mean_square_calibration_error(y, p).value ** 2
-        assert result.squared == pytest.approx(square, abs=1e-12)
-        assert (result.family, result.loss) == ("slope-1 bins", "Brier")
+# --- slope one ----------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("view", ["top-label", 0, 2])
-    def test_of_several_classes_one_event_is_taken(self, view):
-        y, p = class_data(200, 3)
-        error = ck.expected_calibration_error(y, p, view=view)
-        result = fit_on_test(y, p, view=view)
-        assert result.value == pytest.approx(error.value, abs=1e-12) and result.view == error.view
 
-    @pytest.mark.slow
-    def test_the_quick_null_level_is_that_of_refitting(self):
-        """The bins of one evaluator are wrapped so that each redraw is fitted."""
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 30)), min_size=1, max_size=50))
+def test_the_default_is_the_expected_calibration_error(rows):
+    y, p = [y for y, _ in rows], [k / 30 for _, k in rows]
+    result = fit_on_test(y, p)
+    assert result.value == pytest.approx(ck.expected_calibration_error(y, p).value, abs=1e-12)
+    square = ck.root_mean_square_calibration_error(y, p).value ** 2
+    assert result.squared == pytest.approx(square, abs=1e-12)
+    assert (result.family, result.loss) == ("slope-1 bins", "Brier")
 
-        class Slow(SlopeOneBinning):
-            pass
 
-        y, p = drawn(400)
-        quick, slow = (
-            fit_on_test(y, p, evaluator=kind(6), n_draws=2000, rng=0)
-            for kind in (SlopeOneBinning, Slow)
-        )
-        error = np.hypot(quick.null_sd, slow.null_sd) / np.sqrt(2000)
-        assert abs(quick.null_mean - slow.null_mean) < 4 * error
-        assert quick.null_sd == pytest.approx(slow.null_sd, rel=0.1)
+@pytest.mark.parametrize("view", ["top-label", 0, 2])
+def test_of_several_classes_one_event_is_taken(view):
+    y, p = class_data(200, 3)
+    error = ck.expected_calibration_error(y, p, view=view)
+    result = fit_on_test(y, p, view=view)
+    assert result.value == pytest.approx(error.value, abs=1e-12) and result.view == error.view
 
-    def test_predictions_drawn_from_the_same_seed_do_no_harm(self):
-        rng = np.random.default_rng(0)
-        p = rng.random(200)
-        y = rng.random(200) < p
-        result = fit_on_test(y, p, evaluator=HistogramBinning(5), n_draws=50, rng=0)
-        # Unsorted, the first redraw would compare p with itself: no event at all, .5 away.
-        assert result.null_sd < 0.02
+
+@pytest.mark.slow
+def test_the_quick_null_level_is_that_of_refitting():
+    """The bins of one evaluator are wrapped so that each redraw is fitted."""
+
+    class Slow(SlopeOneBinning):
+        pass
+
+    y, p = drawn(400)
+    quick, slow = (
+        fit_on_test(y, p, evaluator=kind(6), n_draws=2000, rng=0)
+        for kind in (SlopeOneBinning, Slow)
+    )
+    error = np.hypot(quick.null_sd, slow.null_sd) / np.sqrt(2000)
+    assert abs(quick.null_mean - slow.null_mean) < 4 * error
+    assert quick.null_sd == pytest.approx(slow.null_sd, rel=0.1)
+
+
+def test_predictions_drawn_from_the_same_seed_do_no_harm():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = rng.random(200) < p
+    result = fit_on_test(y, p, evaluator=HistogramBinning(5), n_draws=50, rng=0)
+    # Unsorted, the first redraw would compare p with itself: no event at all, .5 away.
+    assert result.null_sd < 0.02
 
 
 @pytest.mark.parametrize(
@@ -165,70 +170,74 @@ def test_impossible_powers_are_refused(alpha):
 FEW = {"slope-1": SlopeOneBinning(5), "Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
 
 
-class TestComparison:
-    def test_rows_are_those_of_single_fits_in_the_given_order(self):
-        y, p = drawn()
-        comparison = compare_evaluators(y, p, evaluators=FEW)
-        assert comparison.names == tuple(FEW)
-        for name, evaluator in FEW.items():
-            alone = fit_on_test(y, p, evaluator=evaluator)
-            assert comparison[name].value == alone.value
-        frame = comparison.to_frame()
-        assert frame["evaluator"].tolist() == list(FEW)
-        assert frame["parameters"].tolist() == ["5", "2", "–"]
-        assert list(frame) == ["evaluator", "parameters", "loss", "estimate", "debiased"]
-        assert np.isnan(comparison.true_error) and np.isnan(comparison.map_error).all()
-        assert "true error" not in comparison.describe()
-        with pytest.raises(KeyError, match="'beta' was not compared; there are slope-1"):
-            comparison["beta"]
+# --- comparison ---------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("as_map", [True, False])
-    def test_with_the_truth_maps_are_judged(self, as_map):
-        y, p = drawn()
-        p = np.round(p, 2)
-        truth = p**1.4
-        comparison = compare_evaluators(
-            y, p, evaluators=FEW, truth=(lambda q: q**1.4) if as_map else truth
-        )
-        for error, name in zip(comparison.map_error, FEW, strict=True):
-            wanted = np.mean(np.abs(comparison[name].evaluator.curve(p) - truth))
-            assert error == pytest.approx(wanted, abs=1e-14)
-        assert comparison.true_error == pytest.approx(np.mean(np.abs(p - truth)), abs=1e-14)
-        assert comparison.to_frame()["map_error"].tolist() == list(comparison.map_error)
-        assert "The true error is" in comparison.describe()
 
-    def test_truths_of_rows_may_differ_within_a_tie(self):
-        y, p, truth = [0, 1, 1, 0], [0.5, 0.5, 0.2, 0.2], [0.1, 0.9, 0.3, 0.5]
-        comparison = compare_evaluators(y, p, evaluators=FEW, truth=truth)
-        order = [2, 0, 1, 3]
-        again = compare_evaluators(
-            *(np.take(part, order) for part in (y, p)), evaluators=FEW, truth=np.take(truth, order)
-        )
-        np.testing.assert_allclose(comparison.map_error, again.map_error, rtol=0, atol=1e-12)
-        assert comparison.true_error == pytest.approx(0.3)
+def test_rows_are_those_of_single_fits_in_the_given_order():
+    y, p = drawn()
+    comparison = compare_evaluators(y, p, evaluators=FEW)
+    assert comparison.names == tuple(FEW)
+    for name, evaluator in FEW.items():
+        alone = fit_on_test(y, p, evaluator=evaluator)
+        assert comparison[name].value == alone.value
+    frame = comparison.to_frame()
+    assert frame["evaluator"].tolist() == list(FEW)
+    assert frame["parameters"].tolist() == ["5", "2", "–"]
+    assert list(frame) == ["evaluator", "parameters", "loss", "estimate", "debiased"]
+    assert np.isnan(comparison.true_error) and np.isnan(comparison.map_error).all()
+    assert "true error" not in comparison.describe()
+    with pytest.raises(KeyError, match="'beta' was not compared; there are slope-1"):
+        comparison["beta"]
 
-    def test_one_more_evaluator_changes_no_other_row(self):
-        y, p = drawn()
-        few = compare_evaluators(y, p, evaluators=FEW, n_draws=5, rng=3)
-        more = compare_evaluators(
-            y, p, evaluators={"beta": BetaCalibrator(), **FEW}, n_draws=5, rng=3
-        )
-        for name in FEW:
-            assert few[name].null_mean == more[name].null_mean
-        assert {"null_mean", "null_sd", "p_value"} <= set(few.to_frame())
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"evaluators": {}}, "evaluators is empty"),
-            ({"evaluators": {"x": 3}}, "An evaluator is"),
-            ({"truth": [0.5]}, "truth has shape"),
-            ({"truth": [0.5, 1.5]}, r"truth\[1\] = 1.5 is not a probability"),
-            ({"truth": lambda q: q * np.nan}, r"truth\[0\] = nan"),
-            ({"truth": lambda q: 0.5}, "scalar"),
-            ({"rng": "x"}, "rng must be"),
-        ],
+@pytest.mark.parametrize("as_map", [True, False])
+def test_with_the_truth_maps_are_judged(as_map):
+    y, p = drawn()
+    p = np.round(p, 2)
+    truth = p**1.4
+    comparison = compare_evaluators(
+        y, p, evaluators=FEW, truth=(lambda q: q**1.4) if as_map else truth
     )
-    def test_impossible_options_are_refused(self, options, message):
-        with pytest.raises(ValueError, match=message):
-            compare_evaluators([0, 1], [0.2, 0.7], **{"evaluators": FEW, **options})
+    for error, name in zip(comparison.map_error, FEW, strict=True):
+        wanted = np.mean(np.abs(comparison[name].evaluator.curve(p) - truth))
+        assert error == pytest.approx(wanted, abs=1e-14)
+    assert comparison.true_error == pytest.approx(np.mean(np.abs(p - truth)), abs=1e-14)
+    assert comparison.to_frame()["map_error"].tolist() == list(comparison.map_error)
+    assert "The true error is" in comparison.describe()
+
+
+def test_truths_of_rows_may_differ_within_a_tie():
+    y, p, truth = [0, 1, 1, 0], [0.5, 0.5, 0.2, 0.2], [0.1, 0.9, 0.3, 0.5]
+    comparison = compare_evaluators(y, p, evaluators=FEW, truth=truth)
+    order = [2, 0, 1, 3]
+    again = compare_evaluators(
+        *(np.take(part, order) for part in (y, p)), evaluators=FEW, truth=np.take(truth, order)
+    )
+    np.testing.assert_allclose(comparison.map_error, again.map_error, rtol=0, atol=1e-12)
+    assert comparison.true_error == pytest.approx(0.3)
+
+
+def test_one_more_evaluator_changes_no_other_row():
+    y, p = drawn()
+    few = compare_evaluators(y, p, evaluators=FEW, n_draws=5, rng=3)
+    more = compare_evaluators(y, p, evaluators={"beta": BetaCalibrator(), **FEW}, n_draws=5, rng=3)
+    for name in FEW:
+        assert few[name].null_mean == more[name].null_mean
+    assert {"null_mean", "null_sd", "p_value"} <= set(few.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"evaluators": {}}, "evaluators is empty"),
+        ({"evaluators": {"x": 3}}, "An evaluator is"),
+        ({"truth": [0.5]}, "truth has shape"),
+        ({"truth": [0.5, 1.5]}, r"truth\[1\] = 1.5 is not a probability"),
+        ({"truth": lambda q: q * np.nan}, r"truth\[0\] = nan"),
+        ({"truth": lambda q: 0.5}, "scalar"),
+        ({"rng": "x"}, "rng must be"),
+    ],
+)
+def test_comparison_impossible_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_evaluators([0, 1], [0.2, 0.7], **{"evaluators": FEW, **options})
