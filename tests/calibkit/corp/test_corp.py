@@ -93,12 +93,6 @@ def test_increasing_maps_leave_discrimination_and_uncertainty(score, change):
     assert after.miscalibration != before.miscalibration
 
 
-def test_a_decreasing_map_leaves_nothing():
-    y_true, y_prob = with_ties(3000, 6, None)
-    parts = corp_decomposition(y_true, 1 - y_prob)
-    assert parts.discrimination < 0.001 and parts.n_blocks < 15
-
-
 def test_the_blocks_of_the_curve_are_the_corners_of_the_roc_hull():
     """The upper hull of the ROC points has one side per block, its slope is the odds ratio."""
     y_true, y_prob = with_ties(400, 8, None)
@@ -207,13 +201,6 @@ def test_predictions_far_closer_than_rounding_stay_apart():
 
 
 # --- views and words ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("function", [corp_decomposition, miscalibration])
-@pytest.mark.parametrize("score", ["Brier", "log loss", None])
-def test_an_unknown_score_is_refused(score, function):
-    with pytest.raises(ValueError, match='score must be "brier" or "log"'):
-        function([0, 1], [0.2, 0.7], score=score)
 
 
 # --- miscalibration -----------------------------------------------------------------------------
