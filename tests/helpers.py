@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import scores
+from calibkit import decisions, errors, scores
+from calibkit.fit_on_test import fit_on_test
 from calibkit_audit import clinic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -120,6 +121,7 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "debiased": partial(ck.debiased_calibration_error, **o),
         "test_based": partial(ck.test_based_calibration_error, n_draws=3, rng=0, **o),
         "smooth": partial(ck.smooth_ece, view=view),
+        "two_bin": partial(errors.averaged_two_bin_error, view=view),
     }
 
 
@@ -145,7 +147,10 @@ def single_view_measures(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "corp_part": partial(scores.miscalibration, view=view),
         "binary_problem": partial(ck.binary_problem, view=view),
         "smooth_curve": partial(clinic.smooth_curve, view=view, n_draws=3, rng=0),
-        "decision_curve": partial(ck.decisions.decision_curve, view=view),
+        "decision_curve": partial(decisions.decision_curve, view=view),
+        "murphy_curve": partial(decisions.murphy_curve, view=view),
+        "largest_saving": partial(decisions.largest_saving, view=view),
+        "fit_on_test": partial(fit_on_test, view=view, **few),
     }
 
 

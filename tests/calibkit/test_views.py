@@ -7,9 +7,37 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
-from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes
+from tests.helpers import (
+    as_event,
+    assert_same,
+    binary_data,
+    class_data,
+    coarse_classes,
+    errors_with_a_view,
+    measures,
+    measures_without_view,
+)
 
 CLASSES, ROWS = class_data(200, 4, seed=2)
+# They redraw labels of whole rows, or report the view itself.
+OF_ROWS = ("null_level", "bootstrap_interval", "test_based", "binary_problem", "binary_problems")
+
+
+@pytest.mark.parametrize("view", ["top-label", 1, [0, 2]])
+def test_every_measure_takes_a_view_as_its_binary_problem(view: Any) -> None:
+    problem = ck.binary_problem(CLASSES, ROWS, view=view)
+    whole = measures(None)
+    for name in whole.keys() - measures_without_view().keys() - {*OF_ROWS}:
+        found = measures(view)[name](CLASSES, ROWS)
+        assert_same(found, whole[name](problem.label, problem.prob))
+        assert getattr(found, "view", problem.view) == problem.view, name
+
+
+@pytest.mark.parametrize("name", errors_with_a_view(None))
+def test_class_wise_errors_are_those_of_each_class(name: str) -> None:
+    found = errors_with_a_view("class-wise")[name](CLASSES, ROWS)
+    single = [errors_with_a_view(k)[name](CLASSES, ROWS).per_view[0] for k in range(4)]
+    assert found.per_view == pytest.approx(single, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [8_191, 8_192, 8_193, 20_000])
@@ -80,17 +108,6 @@ def test_a_group_of_classes_is_one_event(seed: int, k: int, n: int, denominator:
     alone = ck.binary_problem(labels, prob, view=(1,))
     one = ck.binary_problem(labels, prob, view=1)
     assert (alone.label.tolist(), alone.prob.tolist()) == (one.label.tolist(), one.prob.tolist())
-
-
-def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
-    labels, prob = [0, 1, 2, 2], np.full((4, 3), [0.5, 0.3, 0.2])
-    error = ck.expected_calibration_error(labels, prob, view=[0, 2], bins=5)
-    assert float(error) == pytest.approx(abs(0.7 - 0.75))
-    assert ck.reliability_table(labels, prob, view=[0, 2], bins=5).n == 4
-    null = ck.null_level(
-        ck.expected_calibration_error, labels, prob, view=[0, 2], n_draws=50, rng=0
-    )
-    assert null.value == pytest.approx(0.05) and (null.draws <= 0.7).all()
 
 
 @pytest.mark.parametrize("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])
