@@ -236,8 +236,6 @@ def test_views_and_words(name: str) -> None:
     assert "top-label, 200 predictions" in result.describe()
     assert result.law in result.describe()
     assert result.rejected(1.0)
-    one = ALL[name](labels, prob, view=2)
-    assert one.statistic == ALL[name](labels == 2, prob[:, 2]).statistic
 
 
 @pytest.mark.long
