@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import calibkit as ck
 from calibkit import decisions, errors, scores
@@ -105,6 +106,12 @@ def coarse_classes(n: int, n_classes: int, denominator: int, seed: int = 0) -> t
     rng = np.random.default_rng(seed)
     prob = rng.multinomial(denominator, np.full(n_classes, 1 / n_classes), n) / denominator
     return rng.integers(0, n_classes, n), prob
+
+
+def rows_with(predictions: st.SearchStrategy[Any], most: int = 40) -> st.SearchStrategy[Any]:
+    """Return labels and such predictions, as two arrays of equal length."""
+    rows = st.lists(st.tuples(st.integers(0, 1), predictions), min_size=1, max_size=most)
+    return rows.map(lambda rows: tuple(np.array([row[k] for row in rows]) for k in (0, 1)))
 
 
 def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:

@@ -11,7 +11,13 @@ from hypothesis import given, settings, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
-from tests.helpers import binary_data, exact_distinct_edges, exact_equal_mass_edges, exact_table
+from tests.helpers import (
+    binary_data,
+    exact_distinct_edges,
+    exact_equal_mass_edges,
+    exact_table,
+    rows_with,
+)
 from tests.paths import ROOT
 
 
@@ -70,12 +76,10 @@ class TestColumns:
 probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40), st.integers(1, 40)
-)
+@given(rows_with(probabilities), st.integers(1, 40))
 @settings(max_examples=80)
-def test_any_table_agrees_with_exact_loops(rows: list[tuple[bool, float]], n_bins: int) -> None:
-    labels, prob = map(np.array, zip(*rows, strict=True))
+def test_any_table_agrees_with_exact_loops(rows: Any, n_bins: int) -> None:
+    labels, prob = rows
     for bins, edges in (
         (n_bins, [k / n_bins for k in range(n_bins + 1)]),
         (ck.EqualMass(n_bins), exact_equal_mass_edges(prob, n_bins)),

@@ -203,8 +203,6 @@ def test_outer_pieces_go_on_in_logit_space() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"space": "odds"}, "space must be"),
-        ({"loss": "hinge"}, "loss must be"),
         ({"n_pieces": 0}, "n_pieces must be a whole number"),
         ({"n_pieces": 20}, "20 pieces have 40 parameters, but there are only 30"),
         ({"cv": 1}, "cv must be a whole number of at least 2"),

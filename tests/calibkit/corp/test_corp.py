@@ -12,6 +12,7 @@ import calibkit as ck
 from calibkit import null_level
 from calibkit.fakes import LogitDistortion
 from calibkit.scores import corp_decomposition, miscalibration
+from tests.helpers import rows_with
 
 SCORES = ("brier", "log")
 
@@ -23,12 +24,7 @@ def with_ties(n: int, seed: int, digits: int | None = 1) -> tuple[np.ndarray, np
     return sample.y_true, prob
 
 
-rows = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 8)), min_size=1, max_size=40)
-
-
-def split(table: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    y_true, eighths = np.array(table).T
-    return y_true, eighths / 8
+eighths = rows_with(st.sampled_from(np.arange(9) / 8))
 
 
 # --- against model diagnostics ------------------------------------------------------------------
@@ -51,9 +47,9 @@ def test_all_four_numbers_agree(score, digits):
 # --- parts --------------------------------------------------------------------------------------
 
 
-@given(rows)
+@given(eighths)
 def test_they_add_up_to_the_ordinary_scores(table):
-    y_true, y_prob = split(table)
+    y_true, y_prob = table
     for score, function in (("brier", ck.brier_score), ("log", ck.log_loss)):
         parts = corp_decomposition(y_true, y_prob, score=score)
         total = parts.miscalibration - parts.discrimination + parts.uncertainty
@@ -109,13 +105,13 @@ def test_by_hand():
     assert parts.prediction_count.tolist() == [2, 1, 2, 1]
 
 
-@given(rows)
+@given(eighths)
 def test_they_are_ordered_disjoint_and_complete(table):
-    y_true, y_prob = split(table)
+    y_true, y_prob = table
     parts = corp_decomposition(y_true, y_prob)
     assert (np.diff(parts.recalibrated) > 0).all()
     assert (parts.low <= parts.high).all() and (parts.high[:-1] < parts.low[1:]).all()
-    assert parts.count.sum() == parts.n == len(table)
+    assert parts.count.sum() == parts.n == len(y_true)
     assert (parts.low <= parts.mean_prob + 1e-15).all()
     assert (parts.mean_prob <= parts.high + 1e-15).all()
     inside = [(y_prob >= a) & (y_prob <= b) for a, b in zip(parts.low, parts.high, strict=True)]

@@ -12,19 +12,11 @@ from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.errors import debiased_calibration_error
 from calibkit.fit_on_test import fit_on_test
 from calibkit_course import data
-from tests.helpers import golden, golden_data
+from tests.helpers import golden, golden_data, rows_with
 
 METHODS = ("frequency", "pairwise")
 
-rows = st.lists(
-    st.tuples(st.integers(0, 1), st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0])),
-    min_size=1,
-    max_size=40,
-)
-
-
-def split(table):
-    return np.array([y for y, _ in table]), np.array([p for _, p in table])
+rows = rows_with(st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 
 
 def squares_by_loops(y, p, n_bins, method):
@@ -53,7 +45,7 @@ def squares_by_loops(y, p, n_bins, method):
 
 @given(rows, st.sampled_from([1, 2, 4, 8]), st.sampled_from(METHODS))
 def test_squares_by_loops(table, n_bins, method):
-    y, p = split(table)
+    y, p = table
     found = debiased_calibration_error(y, p, bins=n_bins, method=method)
     wanted = squares_by_loops(y, p, n_bins, method)
     assert found.squared == pytest.approx(wanted, abs=1e-12)
@@ -217,7 +209,7 @@ def test_impossible_options_are_refused(options, message):
 @pytest.mark.slow
 @given(rows, st.sampled_from([1, 3, 8]))
 def test_slope_one_bins_report_the_same_numbers(table, n_bins):
-    y, p = split(table)
+    y, p = table
     fit = fit_on_test(y, p, evaluator=SlopeOneBinning(n_bins))
     wanted = [debiased_calibration_error(y, p, bins=n_bins, norm=k) for k in (1, 2)]
     assert fit.debiased == pytest.approx(wanted[0].value, abs=1e-12)

@@ -11,15 +11,11 @@ from scipy.integrate import trapezoid
 from calibkit import smooth_ece
 from calibkit.errors import canonical_calibration_error
 from calibkit.fakes import DirichletFake, Power
-from tests.helpers import binary_data, golden, golden_data
+from tests.helpers import binary_data, golden, golden_data, rows_with
 
 # Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
 STEEP = np.sqrt(2 / np.pi)
-ROWS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=30)
-
-
-def split(rows: list[tuple[float, int]]) -> tuple[Any, Any]:
-    return np.array([y for _, y in rows]), np.array([p for p, _ in rows])
+ROWS = rows_with(st.floats(0, 1), 30)
 
 
 def by_rows(labels: Any, prob: Any, width: float) -> float:
@@ -70,8 +66,8 @@ def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
 @pytest.mark.slow
 @given(ROWS)
 @settings(max_examples=40, deadline=None)
-def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None:
-    labels, prob = split(rows)
+def test_a_wider_kernel_leaves_less_error(rows: Any) -> None:
+    labels, prob = rows
     widths = [0.01, 0.02, 0.1, 0.5, 3.0]
     errors = [smooth_ece(labels, prob, bandwidth=s).value for s in widths]
     assert (np.diff(errors) <= 1e-4).all()  # the grid changes with the bandwidth
@@ -85,7 +81,7 @@ def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None
 @settings(max_examples=40, deadline=None)
 def test_it_moves_little_where_predictions_move_little(rows, width, seed) -> None:
     """Moving a kernel by d moves at most ``d sqrt(2 / pi) / s`` of its mass, a residual by d."""
-    labels, prob = split(rows)
+    labels, prob = rows
     moved = np.clip(prob + 0.02 * np.random.default_rng(seed).normal(size=len(prob)), 0, 1)
     one, other = (smooth_ece(labels, p, bandwidth=width).value for p in (prob, moved))
     assert abs(one - other) <= np.abs(prob - moved).mean() * (1 + STEEP / width) + 1e-4
@@ -102,7 +98,7 @@ def test_a_single_small_mistake_is_the_error(prob: float) -> None:
 @settings(max_examples=40, deadline=None)
 def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(rows) -> None:
     """Any way to replace predictions by frequencies of groups gives a distance that bounds it."""
-    labels, prob = split(rows)
+    labels, prob = rows
     error = smooth_ece(labels, prob).value
     for n_groups in (1, 2, 4, 8):
         group = np.minimum((prob * n_groups).astype(np.intp), n_groups - 1)

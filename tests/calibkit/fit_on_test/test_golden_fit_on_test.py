@@ -8,7 +8,6 @@ import pytest
 from sklearn.model_selection import KFold
 
 import calibkit as ck
-from calibkit.bins import assign
 from calibkit.calibrators import (
     CrossValidatedBinning,
     HistogramBinning,
@@ -149,12 +148,3 @@ def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here(su
             assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
     hand_made = [f"edges_n12 {key}" for key in ("ES10", "EW10", "ES15", "EW15", "ES20", "EW20")]
     assert broken == [f"stairsfull_n1000_ties {key}" for key in ("ES15", "EW15")] + hand_made
-
-
-def test_floats_on_an_edge_belong_to_the_bin_above():
-    theirs = STORED["edge_convention"]
-    for k in range(10):
-        assert assign(np.array([k / 10]), np.arange(11) / 10).tolist() == [k]
-    assert theirs["0.5"] == {"fitontest_floor": 4, "fitontest_border": 5, "tce_digitize": 5}
-    wrong = [p for p, row in theirs.items() if row["fitontest_floor"] != min(float(p) * 10 // 1, 9)]
-    assert wrong == ["0.3", "0.5", "0.6", "0.7", "0.9"]
