@@ -136,6 +136,7 @@ MULTICLASS: Cases = {
     "empty": (([], np.empty((0, 3))), ("y_prob is empty", "(0, 3)")),
     "one column": ((CLASSES, ROWS[:, :1]), ("(6, 1)", "one column per class")),
     "ragged": ((CLASSES, RAGGED), ("y_prob is ragged",)),
+    "word in P": ((CLASSES, changed(ROWS, (1, 0), "x", object)), ("y_prob[1] = 'x' is not",)),
     "masked P": ((CLASSES, masked(ROWS, 2)), ("y_prob", "row 2", "drop or fill")),
 }
 

@@ -42,34 +42,30 @@ def test_tables_agree_with_scikit_learn(strategy: str, bins: Any) -> None:
     assert table.frequency[table.occupied] == pytest.approx(frequency, abs=1e-12)
 
 
-class TestEmptyBins:
-    table = ck.reliability_table([0, 1], [0.05, 0.95], bins=10)
-
-    def test_are_nan_rows_of_weight_zero(self) -> None:
-        assert self.table.occupied.tolist() == [True] + 8 * [False] + [True]
-        empty = ~self.table.occupied
-        columns = np.stack([self.table.mean_prob, self.table.frequency, self.table.gap])
-        assert np.array_equal(np.isnan(columns), np.broadcast_to(empty, (3, 10)))
-        assert (self.table.weight[empty] == 0).all()
-
-    def test_are_dashes_in_html_and_rows_in_the_frame(self) -> None:
-        pytest.importorskip("pandas")
-        assert self.table._repr_html_().count("<td>–</td>") == 3 * 8
-        assert len(self.table.to_frame()) == 10
+SPARSE = ck.reliability_table([0, 1], [0.05, 0.95], bins=10)
 
 
-class TestColumns:
-    labels, prob = binary_data(500)
-    table = ck.reliability_table(labels, prob, bins=8)
+def test_empty_bins_are_nan_rows_of_weight_zero() -> None:
+    assert SPARSE.occupied.tolist() == [True] + 8 * [False] + [True]
+    empty = ~SPARSE.occupied
+    columns = np.stack([SPARSE.mean_prob, SPARSE.frequency, SPARSE.gap])
+    assert np.array_equal(np.isnan(columns), np.broadcast_to(empty, (3, 10)))
+    assert (SPARSE.weight[empty] == 0).all()
 
-    def test_derived_columns(self) -> None:
-        table = self.table
-        assert table.gap == pytest.approx(table.mean_prob - table.frequency)
-        assert table.weight == pytest.approx(table.count / 500)
-        assert table.weight.sum() == pytest.approx(1, abs=1e-12)
-        assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
-        assert table.width == pytest.approx(np.full(8, 1 / 8))
-        assert (table.n, table.n_bins) == (500, 8)
+
+def test_empty_bins_are_dashes_in_html_and_rows_in_the_frame() -> None:
+    assert SPARSE._repr_html_().count("<td>–</td>") == 3 * 8
+    assert len(SPARSE.to_frame()) == 10
+
+
+def test_derived_columns() -> None:
+    table = ck.reliability_table(*binary_data(500), bins=8)
+    assert table.gap == pytest.approx(table.mean_prob - table.frequency)
+    assert table.weight == pytest.approx(table.count / 500)
+    assert table.weight.sum() == pytest.approx(1, abs=1e-12)
+    assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
+    assert table.width == pytest.approx(np.full(8, 1 / 8))
+    assert (table.n, table.n_bins) == (500, 8)
 
 
 # No edge fits between 1 and the float below it: see the tests of bins.

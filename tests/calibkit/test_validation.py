@@ -20,26 +20,10 @@ from calibkit.inputs import (
     as_probabilities,
     as_weights,
     data_generator,
-    row_sum_tolerance,
 )
 from tests.helpers import class_data
 
 # --- as array -----------------------------------------------------------------------------------
-
-
-def test_an_array_is_not_copied() -> None:
-    array = np.arange(3.0)
-    assert as_array(array, "y_prob") is array
-
-
-def test_lists_keep_whole_numbers_whole() -> None:
-    assert as_array([0, 1, 1], "y_true").dtype.kind == "i"
-    assert as_array([True, False], "y_true").dtype.kind == "b"
-
-
-def test_rows_of_objects_are_counted_by_row() -> None:
-    with pytest.raises(ValueError, match=r"y_prob\[1\] = 'x' is not a number"):
-        as_array(np.array([[0.5, 0.5], [0.5, "x"]], dtype=object), "y_prob")
 
 
 # --- as probabilities ---------------------------------------------------------------------------
@@ -72,13 +56,6 @@ def test_single_precision_rows_stored_in_double_precision_pass() -> None:
 def test_rows_printed_with_six_digits_pass() -> None:
     _, prob = class_data(500, 4)
     as_probabilities(prob.round(6))
-
-
-def test_the_tolerance_grows_with_the_type_and_the_number_of_classes() -> None:
-    types = [np.dtype(code) for code in ("f8", "f4", "f2")]
-    by_type = [row_sum_tolerance(dtype, 10) for dtype in types]
-    assert by_type == sorted(by_type) and by_type[0] == pytest.approx(1e-5, rel=1e-9)
-    assert row_sum_tolerance(types[2], 1000) > row_sum_tolerance(types[2], 10)
 
 
 def test_the_sum_of_many_classes_is_exact_enough() -> None:
@@ -116,69 +93,70 @@ NAMED = ["no", "yes", "yes", "no"]
 EVENTS = [0, 1, 1, 0]
 
 
-class TestPositive:
-    def labels(self, y_true: Any, positive: Any) -> list[int]:
-        prob = np.full(len(y_true), 0.5)
-        return as_labels(y_true, prob, positive).tolist()
+def as_events(y_true: Any, positive: Any) -> list[int]:
+    prob = np.full(len(y_true), 0.5)
+    return as_labels(y_true, prob, positive).tolist()
 
-    @pytest.mark.parametrize(
-        ("y_true", "positive"),
-        [
-            (NAMED, "yes"),
-            (np.array(NAMED), np.str_("yes")),
-            (np.array(NAMED, dtype=object), "yes"),
-            ([False, True, True, False], True),
-            ([True, False, False, True], False),
-            ([1, 2, 2, 1], 2),
-            ([-1, 1, 1, -1], 1),
-            ([0.5, 1.5, 1.5, 0.5], 1.5),
-        ],
-    )
-    def test_two_labels_of_any_kind(self, y_true: Any, positive: Any) -> None:
-        assert self.labels(y_true, positive) == EVENTS
 
-    @pytest.mark.parametrize(("y_true", "positive"), [([0, 0], 1), ([False, False], True)])
-    def test_of_numbers_and_truth_values_one_may_be_absent(self, y_true, positive) -> None:
-        assert self.labels(y_true, positive) == [0, 0]
+@pytest.mark.parametrize(
+    ("y_true", "positive"),
+    [
+        (NAMED, "yes"),
+        (np.array(NAMED), np.str_("yes")),
+        (np.array(NAMED, dtype=object), "yes"),
+        ([False, True, True, False], True),
+        ([True, False, False, True], False),
+        ([1, 2, 2, 1], 2),
+        ([-1, 1, 1, -1], 1),
+        ([0.5, 1.5, 1.5, 0.5], 1.5),
+    ],
+)
+def test_two_labels_of_any_kind(y_true: Any, positive: Any) -> None:
+    assert as_events(y_true, positive) == EVENTS
 
-    @pytest.mark.parametrize(
-        ("y_true", "positive", "words"),
-        [
-            (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),
-            ([0, "1", 1], "1", "2 labels beside positive='1': 0 (1), 1 (1)"),
-            (["a", np.nan], "a", "y_true[1] = nan is no label"),
-            ([*NAMED, "NA"], "yes", "y_true[4] = 'NA' reads as missing"),
-            (list("abcdefgh"), "a", "'b' (1), 'c' (1), 'd' (1), 'e' (1), 'f' (1), …. Drop"),
-            ([*NAMED, None], "yes", "y_true[4] = None is no label. Drop the row"),
-            (np.array([1, np.datetime64("NaT")], dtype=object), 1, "y_true[1] ="),
-            (NAMED, ["yes"], "A label cannot be a list"),
-        ],
-    )
-    def test_what_is_refused(self, y_true: Any, positive: Any, words: str) -> None:
-        with pytest.raises(ValueError, match=re.escape(words)):
-            self.labels(y_true, positive)
 
-    def test_a_missing_label_of_pandas_is_refused(self) -> None:
-        pd = pytest.importorskip("pandas")
-        with pytest.raises(ValueError, match=r"y_true\[1\] = <NA> is no label"):
-            self.labels(pd.Series(["yes", pd.NA, "no"], dtype="object"), "yes")
+@pytest.mark.parametrize(("y_true", "positive"), [([0, 0], 1), ([False, False], True)])
+def test_of_numbers_and_truth_values_one_may_be_absent(y_true, positive) -> None:
+    assert as_events(y_true, positive) == [0, 0]
 
-    def test_it_needs_one_column_of_probabilities(self) -> None:
-        with pytest.raises(ValueError, match=r"one column of probabilities, but y_prob has 2"):
-            as_labels(NAMED, np.full((4, 2), 0.5), "yes")
 
-    def test_pyarrow_and_polars(self) -> None:
-        pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-        assert self.labels(pa.array(NAMED), "yes") == EVENTS
-        assert self.labels(pa.chunked_array([NAMED]), "yes") == EVENTS
-        assert self.labels(pl.Series(NAMED), "yes") == EVENTS
+@pytest.mark.parametrize(
+    ("y_true", "positive", "words"),
+    [
+        (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),
+        ([0, "1", 1], "1", "2 labels beside positive='1': 0 (1), 1 (1)"),
+        (["a", np.nan], "a", "y_true[1] = nan is no label"),
+        ([*NAMED, "NA"], "yes", "y_true[4] = 'NA' reads as missing"),
+        (list("abcdefgh"), "a", "'b' (1), 'c' (1), 'd' (1), 'e' (1), 'f' (1), …. Drop"),
+        ([*NAMED, None], "yes", "y_true[4] = None is no label. Drop the row"),
+        (np.array([1, np.datetime64("NaT")], dtype=object), 1, "y_true[1] ="),
+        (NAMED, ["yes"], "A label cannot be a list"),
+    ],
+)
+def test_a_label_that_is_refused(y_true: Any, positive: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        as_events(y_true, positive)
+
+
+def test_a_missing_label_of_pandas_is_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"y_true\[1\] = <NA> is no label"):
+        as_events(pd.Series(["yes", pd.NA, "no"], dtype="object"), "yes")
+
+
+def test_it_needs_one_column_of_probabilities() -> None:
+    with pytest.raises(ValueError, match=r"one column of probabilities, but y_prob has 2"):
+        as_labels(NAMED, np.full((4, 2), 0.5), "yes")
+
+
+def test_pyarrow_and_polars() -> None:
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    assert as_events(pa.array(NAMED), "yes") == EVENTS
+    assert as_events(pa.chunked_array([NAMED]), "yes") == EVENTS
+    assert as_events(pl.Series(NAMED), "yes") == EVENTS
 
 
 # --- weights ------------------------------------------------------------------------------------
-
-
-def test_numbers_pass() -> None:
-    assert as_weights([0, 2, 0.5], 3).tolist() == [0, 2, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -58,27 +58,21 @@ def test_class_wise_gives_all_classes_in_order() -> None:
     assert sum(problem.label for problem in problems).tolist() == [1] * 200
 
 
-class TestOneDimension:
-    labels, prob = binary_data(100, seed=3)
+LABELS, PROB = binary_data(100, seed=3)
 
-    def table(self) -> Any:
-        return np.column_stack([1 - self.prob, self.prob])
 
-    def test_no_view_is_the_positive_class(self) -> None:
-        problem = ck.binary_problem(self.labels, self.prob)
-        assert problem.view == "positive class" and np.array_equal(problem.prob, self.prob)
-        assert np.array_equal(problem.label, self.labels) and problem.n_classes == 2
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 0, 1])
+def test_one_dimension_is_the_second_column_of_a_table(view: Any) -> None:
+    table = np.column_stack([1 - PROB, PROB])
+    from_table = ck.binary_problems(LABELS, table, view=view)
+    assert_same(ck.binary_problems(LABELS, PROB, view=view), from_table)
 
-    @pytest.mark.parametrize("view", ["top-label", "class-wise", 0, 1])
-    def test_it_is_the_second_column_of_a_table(self, view: Any) -> None:
-        from_table = ck.binary_problems(self.labels, self.table(), view=view)
-        assert_same(ck.binary_problems(self.labels, self.prob, view=view), from_table)
 
-    @pytest.mark.parametrize("labels", [[0], [1]])
-    def test_one_half_predicts_class_0_as_in_a_table(self, labels: Any) -> None:
-        one = ck.binary_problem(labels, [0.5], view="top-label")
-        two = ck.binary_problem(labels, [[0.5, 0.5]], view="top-label")
-        assert one.label.tolist() == two.label.tolist() == [1 - labels[0]]
+@pytest.mark.parametrize("labels", [[0], [1]])
+def test_one_half_predicts_class_0_as_in_a_table(labels: Any) -> None:
+    one = ck.binary_problem(labels, [0.5], view="top-label")
+    two = ck.binary_problem(labels, [[0.5, 0.5]], view="top-label")
+    assert one.label.tolist() == two.label.tolist() == [1 - labels[0]]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 30), st.integers(1, 8))

@@ -243,29 +243,28 @@ def test_one_prediction_and_one_label_have_a_number_of_bins(kind, label, n, p):
     assert model.n_bins_ == 1 and model.calibrate([p])[0] == pytest.approx(label)
 
 
-class TestSweep:
-    @staticmethod
-    def rising(y, p, bins):
-        table = ck.reliability_table(y, p, bins=bins)
-        return (np.diff(table.frequency[table.occupied]) >= 0).all()
+def rising(y, p, bins):
+    table = ck.reliability_table(y, p, bins=bins)
+    return (np.diff(table.frequency[table.occupied]) >= 0).all()
 
-    @pytest.mark.slow
-    @settings(max_examples=50)
-    @given(data=anything)
-    def test_it_is_the_last_number_in_order(self, data):
-        y, p = data
-        model = SweepBinning().fit(p, y)
-        in_order = [
-            self.rising(y, p, bins_of("equal-mass", b, model.rule))
-            for b in range(1, model.n_bins_ + 2)
-        ]
-        assert all(in_order[:-1]) and (model.n_bins_ == len(p) or not in_order[-1])
 
-    def test_equal_frequencies_are_in_order(self):
-        # Thirds in each half, of different size: 1/3 and 2/6 must compare equal.
-        p = np.repeat((0.1, 0.6), (3, 6))
-        y = [0, 1, 0, 0, 1, 0, 0, 1, 0]
-        assert SweepBinning().fit(p, y).n_bins_ == 9
+@pytest.mark.slow
+@settings(max_examples=50)
+@given(data=anything)
+def test_it_is_the_last_number_in_order(data):
+    y, p = data
+    model = SweepBinning().fit(p, y)
+    in_order = [
+        rising(y, p, bins_of("equal-mass", b, model.rule)) for b in range(1, model.n_bins_ + 2)
+    ]
+    assert all(in_order[:-1]) and (model.n_bins_ == len(p) or not in_order[-1])
+
+
+def test_equal_frequencies_are_in_order():
+    # Thirds in each half, of different size: 1/3 and 2/6 must compare equal.
+    p = np.repeat((0.1, 0.6), (3, 6))
+    y = [0, 1, 0, 0, 1, 0, 0, 1, 0]
+    assert SweepBinning().fit(p, y).n_bins_ == 9
 
 
 # --- scaling binning ----------------------------------------------------------------------------

@@ -240,30 +240,31 @@ def test_one_logit_piece_is_platt_without_smoothing():
     )
 
 
-class TestTinyPredictions:
-    """The logarithm of a small probability is exact: lines, ranks and temperatures are kept."""
+# The logarithm of a small probability is exact: lines, ranks and temperatures are kept.
 
-    RNG = np.random.default_rng(0)
-    LOGIT = np.concatenate([RNG.normal(-45, 5, 3000), RNG.normal(-38, 5, 100)])
-    LABELS = np.repeat([0, 1], [3000, 100])
 
-    def test_the_line_is_that_of_the_logits_and_no_two_are_tied(self) -> None:
-        prob, column = expit(self.LOGIT), self.LOGIT[:, None]
-        line = LogisticRegression(C=np.inf, tol=1e-10).fit(column, self.LABELS)
-        platt = PlattCalibrator(smoothing=False).fit(prob, self.LABELS)
-        tested, slope = cox_test(self.LABELS, prob), calibration_slope(self.LABELS, prob)
-        found = [platt.slope_, tested.slope, float(slope)]
-        assert found == pytest.approx([float(line.coef_[0, 0])] * 3, abs=1e-4)
-        assert np.isfinite(tested.statistic)
-        for model in (platt, BetaCalibrator(), TemperatureScaling("probabilities")):
-            fitted = model.fit(prob, self.LABELS).calibrate(prob)
-            assert (np.diff(fitted[np.argsort(prob)]) > 0).all(), model
+RARE = np.repeat([0, 1], [3000, 100])
+TINY = np.random.default_rng(0).normal(np.where(RARE, -38, -45), 5)
 
-    def test_zero_is_no_larger_than_what_was_fitted_to(self) -> None:
-        prob = np.concatenate([[0, 1e-30, 1e-20], PROB])
-        model = PlattCalibrator().fit(prob, np.concatenate([[0, 0, 0], LABELS]))
-        assert (np.diff(model.calibrate([0, 1e-40, 1e-30, 1e-20])) >= 0).all()
-        assert model.calibrate([0]) == model.calibrate([1e-30]) < model.calibrate([1e-20])
+
+def test_the_line_is_that_of_the_logits_and_no_two_are_tied() -> None:
+    prob, column = expit(TINY), TINY[:, None]
+    line = LogisticRegression(C=np.inf, tol=1e-10).fit(column, RARE)
+    platt = PlattCalibrator(smoothing=False).fit(prob, RARE)
+    tested, slope = cox_test(RARE, prob), calibration_slope(RARE, prob)
+    found = [platt.slope_, tested.slope, float(slope)]
+    assert found == pytest.approx([float(line.coef_[0, 0])] * 3, abs=1e-4)
+    assert np.isfinite(tested.statistic)
+    for model in (platt, BetaCalibrator(), TemperatureScaling("probabilities")):
+        fitted = model.fit(prob, RARE).calibrate(prob)
+        assert (np.diff(fitted[np.argsort(prob)]) > 0).all(), model
+
+
+def test_zero_is_no_larger_than_what_was_fitted_to() -> None:
+    prob = np.concatenate([[0, 1e-30, 1e-20], PROB])
+    model = PlattCalibrator().fit(prob, np.concatenate([[0, 0, 0], LABELS]))
+    assert (np.diff(model.calibrate([0, 1e-40, 1e-30, 1e-20])) >= 0).all()
+    assert model.calibrate([0]) == model.calibrate([1e-30]) < model.calibrate([1e-20])
 
 
 def test_pulled_from_0_and_1_one_sure_row_does_not_turn_the_line() -> None:
@@ -275,37 +276,39 @@ def test_pulled_from_0_and_1_one_sure_row_does_not_turn_the_line() -> None:
         assert slopes[0] < 0.85 and slopes[1] == pytest.approx(0.97, abs=0.04)
 
 
-class TestNoFiniteOptimum:
-    P = np.array([0.1, 0.2, 0.6, 0.9])
+FOUR = np.array([0.1, 0.2, 0.6, 0.9])
 
-    @pytest.mark.parametrize(
-        ("model", "labels"),
-        [
-            *((PlattCalibrator(False), [0, 0, 1, 1]), (PlattCalibrator(False), [1, 1, 0, 0])),
-            *((PlattCalibrator(False), [1, 1, 1, 1]), (PlattCalibrator(False), [0, 0, 0, 0])),
-            *((PlattCalibrator(False), [0, 0, 0, 1]), (BetaCalibrator(), [0, 0, 1, 1])),
-        ],
-    )
-    def test_it_is_said_and_the_map_is_a_step(self, model, labels):
-        with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
-            model.fit(self.P, labels)
-        assert model.converged_ is False
-        assert model.calibrate(self.P) == pytest.approx(labels, abs=1e-8)
 
-    def test_a_tie_at_the_threshold_keeps_its_frequency(self):
-        model = PlattCalibrator(smoothing=False)
-        with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
-            model.fit([0.1, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 1, 1])
-        assert model.calibrate([0.1, 0.5, 0.9]) == pytest.approx([0, 2 / 3, 1], abs=1e-8)
+@pytest.mark.parametrize(
+    ("model", "labels"),
+    [
+        *((PlattCalibrator(False), [0, 0, 1, 1]), (PlattCalibrator(False), [1, 1, 0, 0])),
+        *((PlattCalibrator(False), [1, 1, 1, 1]), (PlattCalibrator(False), [0, 0, 0, 0])),
+        *((PlattCalibrator(False), [0, 0, 0, 1]), (BetaCalibrator(), [0, 0, 1, 1])),
+    ],
+)
+def test_it_is_said_and_the_map_is_a_step(model, labels):
+    with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
+        model.fit(FOUR, labels)
+    assert model.converged_ is False
+    assert model.calibrate(FOUR) == pytest.approx(labels, abs=1e-8)
 
-    def test_huge_logits_do_not_stop_newton(self):
-        # A plain Newton method from the identity diverges on very confident predictions.
-        rng = np.random.default_rng(3)
-        p = expit(rng.normal(8, 4, 5000))
-        y = rng.random(5000) < expit(0.4 * logit(np.clip(p, 1e-16, 1 - 1e-16)))
-        model = PlattCalibrator(smoothing=False).fit(p, y)
-        assert model.converged_ and model.n_iter_ < 20
-        assert model.slope_ == pytest.approx(0.4, abs=0.03)
+
+def test_a_tie_at_the_threshold_keeps_its_frequency():
+    model = PlattCalibrator(smoothing=False)
+    with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
+        model.fit([0.1, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 1, 1])
+    assert model.calibrate([0.1, 0.5, 0.9]) == pytest.approx([0, 2 / 3, 1], abs=1e-8)
+
+
+def test_huge_logits_do_not_stop_newton():
+    # A plain Newton method from the identity diverges on very confident predictions.
+    rng = np.random.default_rng(3)
+    p = expit(rng.normal(8, 4, 5000))
+    y = rng.random(5000) < expit(0.4 * logit(np.clip(p, 1e-16, 1 - 1e-16)))
+    model = PlattCalibrator(smoothing=False).fit(p, y)
+    assert model.converged_ and model.n_iter_ < 20
+    assert model.slope_ == pytest.approx(0.4, abs=0.03)
 
 
 # --- few predictions ----------------------------------------------------------------------------

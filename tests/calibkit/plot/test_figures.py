@@ -84,13 +84,6 @@ def test_a_gap_of_rounding_size_is_no_gap():
     assert not find(ax, "gaps-over") and not find(ax, "gaps-under")
 
 
-def test_the_square_is_a_square():
-    ax = plot.reliability(TABLE)
-    ax.figure.canvas.draw()
-    box = ax.get_window_extent()
-    assert box.width == pytest.approx(box.height)
-
-
 @pytest.mark.parametrize(("bins", "turned"), [(16, 0), (17, 90), (21, 90), (22, None)])
 def test_counts_are_printed_upright_turned_or_on_the_scale(bins, turned):
     table = ck.reliability_table(Y, P, bins=bins)
