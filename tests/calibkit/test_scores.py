@@ -38,7 +38,7 @@ def test_scores_by_loops(data: Any) -> None:
 # --- the impossible -----------------------------------------------------------------------------
 
 
-def test_it_is_infinite_and_counted() -> None:
+def test_the_impossible_is_infinite_and_counted() -> None:
     score = ck.log_loss([1, 0, 1], [0.0, 0.0, 0.5])
     assert (float(score), score.impossible) == (inf, 1)
     assert "inf (3 predictions); 1 event had been" in score.describe()

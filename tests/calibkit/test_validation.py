@@ -144,7 +144,7 @@ def test_a_missing_label_of_pandas_is_refused() -> None:
         as_events(pd.Series(["yes", pd.NA, "no"], dtype="object"), "yes")
 
 
-def test_it_needs_one_column_of_probabilities() -> None:
+def test_positive_needs_one_column_of_probabilities() -> None:
     with pytest.raises(ValueError, match=r"one column of probabilities, but y_prob has 2"):
         as_labels(NAMED, np.full((4, 2), 0.5), "yes")
 
@@ -171,7 +171,7 @@ def test_pyarrow_and_polars() -> None:
         (["a", "b", "c"], "must hold numbers"),
     ],
 )
-def test_others_do_not(weight: Any, words: str) -> None:
+def test_what_is_no_weight(weight: Any, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         as_weights(weight, 3)
 

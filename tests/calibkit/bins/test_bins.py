@@ -82,7 +82,7 @@ def test_what_the_type_can_tell_apart_stays_apart() -> None:
 
 @given(st.one_of(coarse, samples), st.integers(1, 70))
 @settings(max_examples=100)
-def test_it_agrees_with_exact_cuts(prob: Any, n_bins: int) -> None:
+def test_equal_mass_agrees_with_exact_cuts(prob: Any, n_bins: int) -> None:
     edges = exact_equal_mass_edges(prob, n_bins)
     exact = [sum(edge <= Fraction(float(p)) for edge in edges[1:-1]) for p in prob]
     found = bin_of(prob, ck.EqualMass(n_bins))

@@ -49,7 +49,7 @@ def by_bin(model, prob):
 @pytest.mark.slow
 @settings(max_examples=50)
 @given(anything, binnings, st.sampled_from([0.5, 1, 2, 3.7]))
-def test_its_distance_from_the_diagonal_is_the_binned_error(data, bins, alpha):
+def test_the_distance_of_slope_one_bins_from_the_diagonal_is_the_binned_error(data, bins, alpha):
     """Theorem 2 of Kängsepp, Valk and Kull (2022)."""
     y, p = data
     model, table = SlopeOneBinning(bins).fit(p, y), ck.reliability_table(y, p, bins=bins)
@@ -73,7 +73,7 @@ def test_slope_one_it_is_the_least_squares_fit(data, bins):
     np.testing.assert_allclose(model.curve(p), p + design @ shifts, rtol=0, atol=1e-12)
 
 
-def test_it_may_leave_the_unit_interval_and_calibrate_cuts_it():
+def test_slope_one_bins_may_leave_the_unit_interval_and_calibrate_cuts_it():
     model = SlopeOneBinning(1).fit([0.1, 0.9, 0.8, 0.9], [1, 1, 1, 1])
     assert model.curve([0.9, 0.1]).round(6).tolist() == [1.225, 0.425]
     assert model.calibrate([0.9, 0.1]).round(6).tolist() == [1.0, 0.425]
@@ -251,7 +251,7 @@ def rising(y, p, bins):
 @pytest.mark.slow
 @settings(max_examples=50)
 @given(data=anything)
-def test_it_is_the_last_number_in_order(data):
+def test_a_sweep_ends_at_the_last_number_in_order(data):
     y, p = data
     model = SweepBinning().fit(p, y)
     in_order = [

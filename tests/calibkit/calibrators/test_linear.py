@@ -214,11 +214,11 @@ def test_a_penalty_makes_it_finite(family):
 
 @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "cv", None, True])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_penalty(penalty, family):
+def test_impossible_penalties(penalty, family):
     with pytest.raises(ValueError, match="penalty must be"):
         family("probabilities", penalty=penalty).fit(PROB, LABELS)
 
 
-def test_others():
+def test_other_options():
     with pytest.raises(ValueError, match="bias_penalty must be"):
         MatrixScaling("probabilities", penalty=1, bias_penalty=-1).fit(PROB, LABELS)

@@ -287,7 +287,7 @@ FOUR = np.array([0.1, 0.2, 0.6, 0.9])
         *((PlattCalibrator(False), [0, 0, 0, 1]), (BetaCalibrator(), [0, 0, 1, 1])),
     ],
 )
-def test_it_is_said_and_the_map_is_a_step(model, labels):
+def test_without_a_finite_optimum_it_is_said_and_the_map_is_a_step(model, labels):
     with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
         model.fit(FOUR, labels)
     assert model.converged_ is False

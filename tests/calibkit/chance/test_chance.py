@@ -80,7 +80,7 @@ def test_labels_are_redrawn_with_the_probabilities_of_their_row() -> None:
     assert (share[prob == 1] == 1).all()
 
 
-def test_what_it_says() -> None:
+def test_what_a_null_level_says() -> None:
     assert ck.null_level(own_measure, [0, 1], [0.5, 0.5], rng=0).name == "own measure"
     calibrated = ck.null_level(ECE, *binary_data(300, exponent=1), rng=0).describe()
     assert "no evidence of miscalibration" in calibrated
@@ -237,7 +237,7 @@ class TestBandShape:
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-def test_ends(level: float) -> None:
+def test_ends_of_the_interval(level: float) -> None:
     data = binary_data(200)
     reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
     percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
@@ -249,7 +249,7 @@ def test_ends(level: float) -> None:
     assert (reflected.low, reflected.high) == (2 * value - high, 2 * value - low)
 
 
-def test_rows_keep_their_labels() -> None:
+def test_rows_of_a_bootstrap_keep_their_labels() -> None:
     """A measure that looks at pairs: every resampled pair is one of the data."""
     labels, prob = binary_data(30)
     pairs = set(zip(labels.tolist(), prob.tolist(), strict=True))

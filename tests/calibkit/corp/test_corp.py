@@ -32,7 +32,7 @@ eighths = rows_with(st.sampled_from(np.arange(9) / 8))
 
 @pytest.mark.parametrize("digits", [None, 3, 2, 1])
 @pytest.mark.parametrize("score", SCORES)
-def test_all_four_numbers_agree(score, digits):
+def test_all_four_numbers_agree_with_model_diagnostics(score, digits):
     scoring = pytest.importorskip("model_diagnostics.scoring")
     function = {"brier": scoring.SquaredError, "log": scoring.LogLoss}[score]()
     for n, seed in ((7, 0), (40, 1), (500, 2), (5000, 3)):
@@ -48,7 +48,7 @@ def test_all_four_numbers_agree(score, digits):
 
 
 @given(eighths)
-def test_they_add_up_to_the_ordinary_scores(table):
+def test_the_parts_add_up_to_the_ordinary_scores(table):
     y_true, y_prob = table
     for score, function in (("brier", ck.brier_score), ("log", ck.log_loss)):
         parts = corp_decomposition(y_true, y_prob, score=score)
@@ -106,7 +106,7 @@ def test_by_hand():
 
 
 @given(eighths)
-def test_they_are_ordered_disjoint_and_complete(table):
+def test_blocks_are_ordered_disjoint_and_complete(table):
     y_true, y_prob = table
     parts = corp_decomposition(y_true, y_prob)
     assert (np.diff(parts.recalibrated) > 0).all()
@@ -183,7 +183,7 @@ def test_predictions_far_closer_than_rounding_stay_apart():
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_it_is_the_part(score):
+def test_miscalibration_is_the_part(score):
     y_true, y_prob = with_ties(300, 2, None)
     measure = miscalibration(y_true, y_prob, score=score)
     parts = corp_decomposition(y_true, y_prob, score=score)
