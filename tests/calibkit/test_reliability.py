@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
@@ -73,7 +73,6 @@ probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
 
 
 @given(rows_with(probabilities), st.integers(1, 40))
-@settings(max_examples=80)
 def test_any_table_agrees_with_exact_loops(rows: Any, n_bins: int) -> None:
     labels, prob = rows
     for bins, edges in (

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import calibkit as ck
 from tests.helpers import (
@@ -76,7 +76,6 @@ def test_one_half_predicts_class_0_as_in_a_table(labels: Any) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 30), st.integers(1, 8))
-@settings(max_examples=100)
 def test_one_event_agrees_with_loops(seed: int, n_classes: int, n: int, denominator: int) -> None:
     """Ties for the largest probability are frequent, and go to the lowest class."""
     labels, prob = coarse_classes(n, n_classes, denominator, seed)
@@ -89,7 +88,6 @@ def test_one_event_agrees_with_loops(seed: int, n_classes: int, n: int, denomina
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 6), st.integers(1, 30), st.integers(1, 8))
-@settings(max_examples=60)
 def test_a_group_of_classes_is_one_event(seed: int, k: int, n: int, denominator: int) -> None:
     labels, prob = coarse_classes(n, k, denominator, seed)
     group = ck.binary_problem(labels, prob, view=[0, 2])

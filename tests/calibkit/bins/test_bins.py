@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import calibkit as ck
 from calibkit.bins import as_bins, assign
@@ -81,7 +81,6 @@ def test_what_the_type_can_tell_apart_stays_apart() -> None:
 
 
 @given(st.one_of(coarse, samples), st.integers(1, 70))
-@settings(max_examples=100)
 def test_equal_mass_agrees_with_exact_cuts(prob: Any, n_bins: int) -> None:
     edges = exact_equal_mass_edges(prob, n_bins)
     exact = [sum(edge <= Fraction(float(p)) for edge in edges[1:-1]) for p in prob]
@@ -113,7 +112,6 @@ def test_single_precision_cuts_as_double_precision(rule) -> None:
 
 @pytest.mark.slow
 @given(st.one_of(coarse, samples))
-@settings(max_examples=100)
 def test_one_bin_per_value(prob: Any) -> None:
     values, inverse = np.unique(prob, return_inverse=True)
     assert np.array_equal(bin_of(prob, ck.Distinct()), inverse)
@@ -144,7 +142,6 @@ def test_a_later_change_of_the_list_does_not_matter() -> None:
 
 @pytest.mark.slow
 @given(binnings, st.one_of(samples, coarse))
-@settings(max_examples=100)
 def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) -> None:
     edges = binning.edges(prob)
     index = assign(prob, edges)
@@ -166,7 +163,6 @@ def test_one_and_the_float_below_it() -> None:
 
 @pytest.mark.slow
 @given(binnings, samples)
-@settings(max_examples=100)
 def test_binnings_are_values(binning: Any, prob: Any) -> None:
     """Equal, hashable, printable, and the same answer to the same question."""
     twin = type(binning)(*(getattr(binning, name) for name in type(binning).__slots__))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
@@ -33,7 +33,6 @@ def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 1), min_size=2, max_size=90), st.integers(0, 20), st.integers(1, 90))
 def test_without_ties_it_is_the_algorithm_of_the_source(label, n_min, n_max) -> None:
     n_min = min(n_min, n_max, len(label) - 1)
@@ -61,7 +60,6 @@ def test_pava_is_isotonic_regression(denominator: int) -> None:
 # --- The bounds on sizes --------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
     n_min = data.draw(st.integers(0, 12))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, StratifiedKFold
 
@@ -47,7 +47,6 @@ def by_bin(model, prob):
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
 @given(anything, binnings, st.sampled_from([0.5, 1, 2, 3.7]))
 def test_the_distance_of_slope_one_bins_from_the_diagonal_is_the_binned_error(data, bins, alpha):
     """Theorem 2 of Kängsepp, Valk and Kull (2022)."""
@@ -61,7 +60,6 @@ def test_the_distance_of_slope_one_bins_from_the_diagonal_is_the_binned_error(da
     assert distance == pytest.approx(error, abs=tolerance)
 
 
-@settings(max_examples=50)
 @given(anything, binnings)
 def test_slope_one_it_is_the_least_squares_fit(data, bins):
     y, p = data
@@ -82,7 +80,6 @@ def test_slope_one_bins_may_leave_the_unit_interval_and_calibrate_cuts_it():
 # --- flat ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
 @given(anything, binnings)
 def test_flat_it_is_the_least_squares_fit(data, bins):
     y, p = data
@@ -105,7 +102,6 @@ class TestBothMaps:
 # `EqualMass(rule="first")`: the same bins, with edges at predictions.
 
 
-@settings(max_examples=50)
 @given(anything, st.integers(1, 70))
 def test_members_are_those_of_midpoints(data, n_bins):
     _, p = data
@@ -116,7 +112,6 @@ def test_members_are_those_of_midpoints(data, n_bins):
         assert np.array_equal(first, middle)
 
 
-@settings(max_examples=50)
 @given(anything, st.integers(1, 70))
 def test_edges_are_predictions(data, n_bins):
     _, p = data
@@ -249,7 +244,6 @@ def rising(y, p, bins):
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
 @given(data=anything)
 def test_a_sweep_ends_at_the_last_number_in_order(data):
     y, p = data

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit, xlog1py, xlogy
 from sklearn.isotonic import IsotonicRegression
@@ -132,7 +132,6 @@ def test_labels_that_fall_give_a_constant():
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(rows_with(st.integers(0, 20).map(lambda k: k / 20) | st.floats(0, 1), 60))
 def test_isotonic_is_scikit_learns(table):
     y, p = table
@@ -169,7 +168,6 @@ tables = st.builds(
 
 
 @given(tables)
-@settings(max_examples=20)
 def test_the_gradient_of_platt_is_zero(data):
     y, p = data
     model = PlattCalibrator().fit(p, y)
@@ -182,7 +180,6 @@ def test_the_gradient_of_platt_is_zero(data):
 
 @pytest.mark.slow
 @given(tables, st.booleans())
-@settings(max_examples=20)
 def test_no_allowed_beta_map_is_better(data, flip):
     # A general optimiser with bounds, on data that lie inside and outside the constraints.
     y, p = data
@@ -201,7 +198,6 @@ def test_no_allowed_beta_map_is_better(data, flip):
 
 
 @given(tables, st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
 def test_no_increasing_map_beats_isotonic_regression(data, seed):
     y, p = data
     best = IsotonicCalibrator().fit(p, y).calibrate(p)

@@ -51,28 +51,6 @@ def test_one_piece_by_brier_score_is_a_regression_line() -> None:
     np.testing.assert_allclose(model.calibrate([0, 1]), [intercept, slope + intercept], atol=1e-6)
 
 
-@pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_no_nearby_map_is_better(space: str, loss: str) -> None:
-    p, y = shape_sample("stairs", 0.08, 1500, 1)
-    model = PiecewiseLinear(space, 3, loss=loss).fit(p, y)
-    x = p if space == "probability" else logit(p)
-    knots = model.knots_ if space == "probability" else logit(model.knots_)
-    heights = model.heights_ if space == "probability" else logit(model.heights_)
-
-    def value(theta: np.ndarray) -> float:
-        inner = np.sort(np.concatenate([[knots[0]], theta[4:], [knots[-1]]]))
-        if space == "probability" and not 0 <= theta[:4].min() <= theta[:4].max() <= 1:
-            return np.inf
-        g = np.interp(x, inner, theta[:4])
-        g = np.clip(g, 1e-12, 1 - 1e-12) if space == "probability" else expit(g)
-        return mean_loss(loss, g, y)
-
-    theta = np.concatenate([heights, knots[1:-1]])
-    assert value(theta) == pytest.approx(model.training_loss_, abs=1e-12)
-    better = minimize(value, theta, method="Nelder-Mead", options={"maxiter": 3000})
-    assert model.training_loss_ <= better.fun + 1e-4
-
-
 # --- against the reference --------------------------------------------------------------------
 
 

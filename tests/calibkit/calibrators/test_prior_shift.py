@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import optimize, special
 
 from calibkit.calibrators import estimate_prevalence, shift_prior
@@ -109,7 +109,6 @@ def test_estimates_at_the_ends_have_no_standard_error(p: list[float], want: floa
 
 
 @given(p=vectors, train=shares)
-@settings(max_examples=60)
 def test_estimates_are_probabilities_and_rows_have_no_order(p: list[float], train: float) -> None:
     if np.ptp([*p, train]) < 1e-9:
         return

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.special import expit, logit
 
 import calibkit as ck
@@ -92,7 +92,6 @@ def test_policy_cost_is_that_of_a_loop() -> None:
         assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), abs=1e-12)
 
 
-@settings(max_examples=50)
 @given(hits=st.lists(st.integers(0, 8), min_size=1, max_size=9), t=st.floats(0.02, 0.98))
 def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_it(
     hits: list[int], t: float
@@ -108,7 +107,6 @@ def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_i
 # --- regret -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
 @given(
     pairs=st.lists(st.tuples(PROBABILITY, PROBABILITY), min_size=1, max_size=30),
     benefit=AMOUNT,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import optimize, stats
 from scipy.integrate import trapezoid
 
@@ -65,7 +65,6 @@ def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
 
 @pytest.mark.slow
 @given(ROWS)
-@settings(max_examples=40, deadline=None)
 def test_a_wider_kernel_leaves_less_error(rows: Any) -> None:
     labels, prob = rows
     widths = [0.01, 0.02, 0.1, 0.5, 3.0]
@@ -78,7 +77,6 @@ def test_a_wider_kernel_leaves_less_error(rows: Any) -> None:
 
 
 @given(ROWS, st.floats(0.02, 0.5), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
 def test_it_moves_little_where_predictions_move_little(rows, width, seed) -> None:
     """Moving a kernel by d moves at most ``d sqrt(2 / pi) / s`` of its mass, a residual by d."""
     labels, prob = rows
@@ -95,7 +93,6 @@ def test_a_single_small_mistake_is_the_error(prob: float) -> None:
 
 @pytest.mark.slow
 @given(ROWS)
-@settings(max_examples=40, deadline=None)
 def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(rows) -> None:
     """Any way to replace predictions by frequencies of groups gives a distance that bounds it."""
     labels, prob = rows

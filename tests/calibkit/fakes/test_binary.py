@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -129,7 +129,6 @@ def test_the_same_seed_gives_the_same_labels_for_every_shape(name: str, weight: 
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
 @given(st.sampled_from(SHAPES), st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_shapes_are_increasing_and_invertible(name: str, weight: float, points: list) -> None:
     shape = SyntheticShape(name, weight)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import special
 
 from calibkit.fakes import DirichletFake, Power
@@ -35,7 +35,6 @@ def test_uniform_rows_have_the_harmonic_maximum(n_classes: int) -> None:
     assert largest(np.ones(n_classes)) == pytest.approx(float(harmonic), abs=1e-14)
 
 
-@settings(max_examples=60)
 @given(st.floats(-2, 3), st.floats(-2, 3))
 def test_two_classes_agree_with_a_beta_integral(log_a: float, log_b: float) -> None:
     a, b = 10**log_a, 10**log_b
@@ -125,7 +124,6 @@ def distorted(draw: st.DrawFn):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(distorted())
 def test_powers_stay_on_the_simplex(case: tuple[np.ndarray, Power]) -> None:
     table, power = case

@@ -4,7 +4,7 @@ import ast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import calibkit as ck
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
@@ -78,7 +78,6 @@ def knobs(draw: st.DrawFn, shares=(0.0, 1.0), largest=50):
     )
 
 
-@settings(max_examples=60)
 @given(knobs(shares=(0.0, 0.95)))
 def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
     sample = fake.sample(50, rng=3)
@@ -93,7 +92,6 @@ def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
 @given(knobs(shares=(0.0, 0.0)), st.floats(0, 1))
 def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:
     dials = {"concentration": fake.concentration}
