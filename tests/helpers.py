@@ -314,3 +314,8 @@ def refuses(*cases: tuple[Callable[[], Any], str]) -> Any:
             call()
 
     return test
+
+
+def refuses_options(use: Callable[..., Any], *cases: tuple[dict[str, Any], str]) -> Any:
+    """Return a test: each choice of options is refused, in these words."""
+    return refuses(*((partial(use, **options), words) for options, words in cases))

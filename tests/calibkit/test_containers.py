@@ -231,12 +231,19 @@ def deterministic(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+# Bins that look at labels.
+PAVA = {
+    str(bins): partial(ck.reliability_table, bins=bins)
+    for bins in (ck.Pava(), ck.PavaBC(), ck.PavaBC(3, 12))
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (binary_data(3000), measures()),
-        (coarse_binary(3000, 60), measures()),
+        (binary_data(3000), measures() | PAVA),
+        (coarse_binary(3000, 60), measures() | PAVA),
         (class_data(3000, 4), CLASS_MEASURES),
         (coarse_classes(3000, 4, 12), CLASS_MEASURES),
     ],

@@ -95,19 +95,6 @@ BINNINGS = [bins.Pava(), bins.PavaBC(), bins.PavaBC(3, 12)]
 
 
 @pytest.mark.parametrize("binning", BINNINGS, ids=str)
-def test_order_and_type_do_not_matter(binning: bins.Binning) -> None:
-    rng = np.random.default_rng(0)
-    prob = rng.integers(0, 33, 200) / 32  # exact in float16
-    label = (rng.random(200) < prob).astype(int)
-    edges = binning.edges(prob, label)
-    rows = rng.permutation(200)
-    assert binning.edges(prob[rows], label[rows]).tolist() == edges.tolist()
-    for dtype in (np.float16, np.float32):
-        assert binning.edges(prob.astype(dtype), label).tolist() == edges.tolist()
-    assert (np.diff(edges) > 0).all()
-
-
-@pytest.mark.parametrize("binning", BINNINGS, ids=str)
 def test_edges_and_blocks_agree(binning: Any) -> None:
     rng = np.random.default_rng(1)
     prob = np.sort(rng.integers(0, 65, 300) / 64)

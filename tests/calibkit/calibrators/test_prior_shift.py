@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from scipy import optimize, special
 
 from calibkit.calibrators import estimate_prevalence, shift_prior
+from tests.helpers import refuses_options
 
 shares = st.floats(0.001, 0.999)
 vectors = st.lists(st.floats(0, 1), min_size=1, max_size=30)
@@ -36,21 +37,20 @@ def test_certain_predictions_stay_certain() -> None:
     assert moved.tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("p", "options", "words"),
-    [
-        ([0.2, 1.2], {}, r"y_prob\[1\] = 1.2"),
-        ([0.2, np.nan], {}, r"y_prob\[1\] = nan"),
-        ([], {}, "empty"),
-        ([[0.5, 0.5]], {}, "one-dimensional"),
-        ([0.2], {"train_prevalence": 0.0}, "train_prevalence must be strictly between 0 and 1"),
-        ([0.2], {"test_prevalence": 1}, "test_prevalence must be strictly between 0 and 1"),
-        ([0.2], {"test_prevalence": "rare"}, "test_prevalence must be strictly"),
-    ],
+def at_half(p: Any = (0.2,), train_prevalence: Any = 0.5, test_prevalence: Any = 0.1) -> Any:
+    return shift_prior(p, train_prevalence=train_prevalence, test_prevalence=test_prevalence)
+
+
+test_bad_input_is_named = refuses_options(
+    at_half,
+    ({"p": [0.2, 1.2]}, r"y_prob\[1\] = 1.2"),
+    ({"p": [0.2, np.nan]}, r"y_prob\[1\] = nan"),
+    ({"p": []}, "empty"),
+    ({"p": [[0.5, 0.5]]}, "one-dimensional"),
+    ({"train_prevalence": 0.0}, "train_prevalence must be strictly between 0 and 1"),
+    ({"test_prevalence": 1}, "test_prevalence must be strictly between 0 and 1"),
+    ({"test_prevalence": "rare"}, "test_prevalence must be strictly"),
 )
-def test_bad_input_is_named(p: Any, options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        shift_prior(p, **({"train_prevalence": 0.5, "test_prevalence": 0.1} | options))
 
 
 # --- unknown prevalence ------------------------------------------------------------------------

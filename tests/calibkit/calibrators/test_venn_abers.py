@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from calibkit.calibrators import VennAbers
@@ -51,25 +50,6 @@ def test_by_hand():
     assert upper[0] == pytest.approx(2 / 3, abs=1e-15)  # pools 1, 1 (new), 0
     assert model.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-15)
     assert model.width([0.5])[0] == pytest.approx(1 / 3, abs=1e-15)
-
-
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=30))
-def test_properties(rows):
-    p, y = np.array([row[0] / 8 for row in rows]), np.array([int(row[1]) for row in rows])
-    new = np.linspace(0, 1, 33)
-    model = VennAbers("probabilities").fit(p, y)
-    lower, upper = model.interval(new)
-    prob = model.calibrate(new)
-    assert (lower < upper).all() and (lower >= 0).all() and (upper <= 1).all()
-    assert (np.diff(lower) >= -1e-15).all() and (np.diff(upper) >= 0).all()
-    assert ((lower - 1e-15 <= prob) & (prob <= upper + 1e-15)).all()
-    # The isotonic fit without a new point lies between the two with one.
-    alone = IsotonicRegression(out_of_bounds="clip").fit(p, y).predict(p)
-    ends = model.interval(p)
-    assert ((ends[0] <= alone + 1e-12) & (alone <= ends[1] + 1e-12)).all()
-    # Turning scores and labels round turns the intervals round.
-    mirror = VennAbers("probabilities").fit(1 - p, 1 - y).interval(1 - new)
-    np.testing.assert_allclose(mirror, (1 - upper, 1 - lower), atol=1e-12)
 
 
 def test_merging_minimises_the_largest_regret():

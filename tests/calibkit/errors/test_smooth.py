@@ -125,15 +125,6 @@ def test_equal_predictions_are_compared_with_their_frequency(prob: float) -> Non
     assert smooth_ece(labels, np.full(40, prob)).value == pytest.approx(abs(prob - 0.25))
 
 
-def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
-    """Noise of a kernel is about ``(n s)^(-1/2)``, so that s falls like ``n^(-1/3)``."""
-    means = [
-        np.mean([smooth_ece(*binary_data(n, k, exponent=1)).value for k in range(8)])
-        for n in (1000, 64_000)
-    ]
-    assert means[1] < 0.012 and means[0] / means[1] == pytest.approx(4, rel=0.25)
-
-
 # --- beside the rest -----------------------------------------------------------------------------
 
 

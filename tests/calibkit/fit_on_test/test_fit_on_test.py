@@ -1,5 +1,7 @@
 """Evaluators: one of them, and several of them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -16,7 +18,7 @@ from calibkit.calibrators import (
 )
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
 from tests.calibkit.families import ONE_EVENT, each
-from tests.helpers import binary_data, rows_with
+from tests.helpers import binary_data, refuses_options, rows_with
 
 # --- one evaluator ------------------------------------------------------------------------------
 
@@ -71,27 +73,20 @@ def test_the_quick_null_level_is_that_of_refitting():
     assert quick.null_sd == pytest.approx(slow.null_sd, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        *(
-            ({"evaluator": one}, "An evaluator is a calibrator of one dimension")
-            for one in (PlattCalibrator, "Platt", 15, len, TemperatureScaling("probabilities"))
-        ),
-        ({"n_draws": 3, "rng": -1}, "rng must be"),
-        ({"view": "class-wise"}, "class-wise"),
-        ({"view": 2}, "view=2 does not exist"),
-    ],
+TWO = [0, 1], [0.25, 0.75]
+NO_EVALUATORS = PlattCalibrator, "Platt", 15, len, TemperatureScaling("probabilities")
+test_impossible_options = refuses_options(
+    partial(fit_on_test, *TWO),
+    *(({"evaluator": one}, "An evaluator is a calibrator of one") for one in NO_EVALUATORS),
+    ({"n_draws": 3, "rng": -1}, "rng must be"),
+    ({"view": "class-wise"}, "class-wise"),
 )
-def test_impossible_options_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        fit_on_test([0, 1], [0.25, 0.75], **options)
 
 
 @pytest.mark.parametrize("alpha", [0, -1, np.inf, np.nan, "1", True, None])
 def test_impossible_powers_are_refused(alpha):
     with pytest.raises(ValueError, match="alpha must be"):
-        fit_on_test([0, 1], [0.25, 0.75]).error(alpha)
+        fit_on_test(*TWO).error(alpha)
 
 
 # --- several ------------------------------------------------------------------------------------
@@ -155,18 +150,13 @@ def test_one_more_evaluator_changes_no_other_row():
     assert {"null_mean", "null_sd", "p_value"} <= set(few.to_frame())
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"evaluators": {}}, "evaluators is empty"),
-        ({"evaluators": {"x": 3}}, "An evaluator is"),
-        ({"truth": [0.5]}, "truth has shape"),
-        ({"truth": [0.5, 1.5]}, r"truth\[1\] = 1.5 is not a probability"),
-        ({"truth": lambda q: q * np.nan}, r"truth\[0\] = nan"),
-        ({"truth": lambda q: 0.5}, "scalar"),
-        ({"rng": "x"}, "rng must be"),
-    ],
+test_impossible_comparisons = refuses_options(
+    lambda **options: compare_evaluators(*TWO, **{"evaluators": FEW, **options}),
+    ({"evaluators": {}}, "evaluators is empty"),
+    ({"evaluators": {"x": 3}}, "An evaluator is"),
+    ({"truth": [0.5]}, "truth has shape"),
+    ({"truth": [0.5, 1.5]}, r"truth\[1\] = 1.5 is not a probability"),
+    ({"truth": lambda q: q * np.nan}, r"truth\[0\] = nan"),
+    ({"truth": lambda q: 0.5}, "scalar"),
+    ({"rng": "x"}, "rng must be"),
 )
-def test_comparison_impossible_options_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        compare_evaluators([0, 1], [0.2, 0.7], **{"evaluators": FEW, **options})
