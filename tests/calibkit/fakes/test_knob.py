@@ -181,8 +181,8 @@ SHARE, POSITIVE = "budget_share must be .* from 0 to 1", "positive finite number
 test_bad_dials = refuses_options(
     lambda n_classes=3, accuracy=0.6, **dials: KnobClassifier(n_classes, accuracy, **dials),
     ({"n_classes": 1}, "n_classes must be a whole number of at least 2, got 1"),
-    ({"accuracy": 1 / 3}, "strictly between 1/K = 0.333 .* and 1"),
-    ({"accuracy": 1.0}, "strictly between 1/K = 0.333 .* and 1"),
+    ({"accuracy": 1 / 3}, "strictly between 1/K = 0.333.* and 1"),
+    ({"accuracy": 1.0}, "strictly between 1/K = 0.333.* and 1"),
     ({"accuracy": NAN}, "accuracy must be strictly between 1/K = 0.333"),
     *(({"budget_share": share}, SHARE) for share in (-0.1, 1.1, NAN)),
     ({"direction": "up"}, 'direction must be "over", "under" or "pivot"'),

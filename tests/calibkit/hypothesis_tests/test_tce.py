@@ -128,15 +128,17 @@ def test_class_wise_is_the_mean_over_classes() -> None:
 
 
 def test_class_wise_nulls_redraw_one_class_per_row() -> None:
-    """For two classes both views carry the same information."""
+    """For two classes both views carry the same information, so their shares agree."""
     rng = np.random.default_rng(0)
     p = rng.random(300)
     label = (rng.random(300) < p).astype(int)
     table = np.column_stack([1 - p, p])
     both = tce(label, table, view="class-wise", bins=10, n_draws=50, rng=0)
+    one = tce(label, p, bins=10, n_draws=400, rng=1)
     same = tce(label, p, view="class-wise", bins=10, n_draws=50, rng=0)
     assert same.null_values.tolist() == both.null_values.tolist()
-    assert both.null_values == pytest.approx(tce(label, p, bins=10, n_draws=50, rng=0).null_values)
+    spread = np.hypot(both.null_sd / np.sqrt(50), one.null_sd / 20)
+    assert abs(both.null_mean - one.null_mean) < 4 * spread
 
 
 # --- Null level -----------------------------------------------------------------------------------
