@@ -37,11 +37,6 @@ def test_redraws_are_the_default() -> None:
     assert result.p_value == adaptive_test(labels, prob, rng=1).p_value
 
 
-def test_nothing_to_test() -> None:
-    result = adaptive_test([0, 1], [0.0, 1.0], rng=0)
-    assert (result.statistic, result.p_value) == (0, 1)
-
-
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize(
     ("k", "n"), [(0, 1), (1, 1), (0, 7), (3, 7), (7, 7), (31, 50), (999, 1000)]
