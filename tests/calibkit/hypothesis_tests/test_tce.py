@@ -26,14 +26,14 @@ def by_scipy(k: Any, n: Any, p: Any) -> Any:
 
 
 def random_tests(size: int, largest: int, seed: int) -> tuple[Any, Any, Any]:
-    """Draw counts and probabilities, most of them near the border of rejection."""
+    """Draw counts and probabilities, many of them near the border of rejection."""
     rng = np.random.default_rng(seed)
     n = np.exp(rng.uniform(0, np.log(largest), size)).astype(int)
-    k = rng.binomial(n, rng.beta(0.5, 0.5, size))
-    spread = np.sqrt(np.maximum(k / n * (1 - k / n), 1 / n) / n)
-    side = rng.choice([-1, 1], size) * rng.normal(1.9, 0.5, size)
-    p = np.where(rng.random(size) < 0.8, np.clip(k / n + side * spread, 0, 1), rng.random(size))
-    return k, n, np.where(rng.random(size) < 0.1, rng.integers(0, n + 1) / n, p)
+    true = rng.beta(0.5, 0.5, size)
+    k = rng.binomial(n, true)
+    p = np.clip(true + rng.normal(0, 2, size) * np.sqrt(true * (1 - true) / n), 0, 1)
+    p[::10] = rng.integers(0, n[::10] + 1) / n[::10]
+    return k, n, p
 
 
 @pytest.mark.slow
