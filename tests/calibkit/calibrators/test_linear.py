@@ -14,6 +14,7 @@ from calibkit.calibrators import (
     VectorScaling,
 )
 from calibkit_course import data
+from tests.calibkit.families import logits_and_labels as problem
 from tests.helpers import class_data, golden_data
 
 LABELS, PROB = golden_data("three_classes")
@@ -22,14 +23,6 @@ FAMILIES = [VectorScaling, MatrixScaling, DirichletCalibrator]
 
 def log_loss(prob, y):
     return float(-np.log(prob[np.arange(len(y)), y]).mean())
-
-
-def problem(seed, n=500, k=4, mixed=0.3):
-    """Logits that a matrix maps to the true ones, and labels."""
-    rng = np.random.default_rng(seed)
-    truth = rng.normal(size=(n, k)) * 1.5
-    y = (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
-    return 1.8 * truth @ (np.eye(k) + mixed * rng.normal(size=(k, k)) / k), y
 
 
 # Fits of the first 600 rows by a program of its own (training and held-out log loss), checked

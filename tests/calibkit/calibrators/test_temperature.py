@@ -7,18 +7,11 @@ from scipy import special
 
 from calibkit import CalibrationWarning
 from calibkit.calibrators import TemperatureScaling
-from tests.calibkit.families import fitted
+from tests.calibkit.families import fitted, logits_and_labels as problem
 from tests.helpers import golden_data
 
 LABELS, PROB = golden_data("three_classes")
 TRAIN = slice(0, 600)
-
-
-def problem(seed, n=400, k=4, scale=2.0):
-    """Logits, and labels drawn from the softmax of 1/scale of them."""
-    rng = np.random.default_rng(seed)
-    truth = rng.normal(size=(n, k)) * 1.5
-    return scale * truth, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
 
 
 # --- optimum ------------------------------------------------------------------------------------
@@ -45,7 +38,7 @@ def test_one_event_is_two_classes():
 
 
 def test_all_right_stops_at_the_lower_bound():
-    z, _ = problem(0)
+    z, _ = problem(0, mixed=0)
     with pytest.warns(CalibrationWarning, match="lower bound"):
         model = TemperatureScaling("logits", bounds=(0.1, 10)).fit(z, z.argmax(axis=1))
     assert (model.temperature_, model.at_bound_, model.converged_) == (0.1, "lower", True)
@@ -53,7 +46,7 @@ def test_all_right_stops_at_the_lower_bound():
 
 
 def test_worse_than_chance_stops_at_the_upper_bound():
-    z, _ = problem(0)
+    z, _ = problem(0, mixed=0)
     with pytest.warns(CalibrationWarning, match="do not help"):
         model = TemperatureScaling("logits").fit(z, z.argmin(axis=1))
     assert (model.temperature_, model.at_bound_) == (1e6, "upper")
@@ -62,7 +55,7 @@ def test_worse_than_chance_stops_at_the_upper_bound():
 
 @pytest.mark.parametrize(("bounds", "side"), [((5, 9), "lower"), ((0.1, 1.5), "upper")])
 def test_an_optimum_outside(bounds, side):
-    z, y = problem(1)
+    z, y = problem(1, mixed=0)
     with pytest.warns(CalibrationWarning, match=f"{side} bound"):
         model = TemperatureScaling("logits", bounds=bounds).fit(z, y)
     assert model.at_bound_ == side and model.temperature_ == bounds[side == "upper"]
@@ -75,7 +68,7 @@ def test_rows_without_contrast_have_temperature_one():
 
 @pytest.mark.parametrize("shares", [(0.9, 100), (0.01, 1.1)])
 def test_an_optimum_just_inside_is_found(shares):
-    z, y = problem(0)
+    z, y = problem(0, mixed=0)
     best = TemperatureScaling("logits").fit(z, y).temperature_
     near = TemperatureScaling("logits", bounds=tuple(best * np.array(shares))).fit(z, y)
     assert near.at_bound_ is None and near.temperature_ == pytest.approx(best, rel=1e-6)
@@ -83,7 +76,7 @@ def test_an_optimum_just_inside_is_found(shares):
 
 @pytest.mark.parametrize("bounds", [(0, 1), (2, 1), (1, np.inf), (1,), None, ("a", 2)])
 def test_bounds_are_checked(bounds):
-    z, y = problem(0)
+    z, y = problem(0, mixed=0)
     with pytest.raises(ValueError, match="bounds must be two temperatures"):
         TemperatureScaling("logits", bounds=bounds).fit(z, y)
 
@@ -103,14 +96,14 @@ def test_the_first_class_stays_first(seed, scale):
 
 
 def test_a_constant_per_row_is_without_effect():
-    z, y = problem(2)
+    z, y = problem(2, mixed=0)
     shifted = z + np.random.default_rng(0).normal(size=(len(z), 1))
     a, b = (TemperatureScaling("logits").fit(x, y) for x in (z, shifted))
     np.testing.assert_allclose(a.calibrate(z), b.calibrate(shifted), atol=1e-12)
 
 
 def test_logits_and_probabilities_give_the_same_map():
-    z, y = problem(2)
+    z, y = problem(2, mixed=0)
     p = special.softmax(z, axis=1)
     a = TemperatureScaling("logits").fit(z, y).calibrate(z)
     b = TemperatureScaling("probabilities").fit(p, y).calibrate(p)
@@ -118,7 +111,7 @@ def test_logits_and_probabilities_give_the_same_map():
 
 
 def test_row_order_and_class_order():
-    z, y = problem(6, n=30_000)
+    z, y = problem(6, n=30_000, mixed=0)
     rows = np.random.default_rng(0).permutation(len(z))
     classes = np.array([2, 0, 3, 1])
     first = TemperatureScaling("logits").fit(z, y).temperature_
