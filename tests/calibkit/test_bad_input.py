@@ -255,7 +255,8 @@ def test_other_rows_than_those_of_the_fit(name: str) -> None:
     for case in ("nan in P", "sum .9", "one column"):
         with pytest.raises(ValueError, match=r".{20}"):
             model.calibrate(MULTICLASS[case][0][1])
-    two, four = np.column_stack([PROB, 1 - PROB]), np.full((6, 4), 0.25)
+    two = np.column_stack([PROB, 1 - PROB])
+    four = np.full((6, 4), 0.25)
     for scores in (two, four, PROB):
         with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
             model.calibrate(scores)
@@ -388,7 +389,8 @@ def test_images_become_rows_as_the_message_says() -> None:
     y_true[0, 0] = 255
     with pytest.raises(ValueError, match=r"np.moveaxis\(y_prob, 1, -1\).reshape\(-1, C\)"):
         ck.brier_score(y_true, y_prob)
-    rows, label = np.moveaxis(y_prob, 1, -1).reshape(-1, 3), y_true.ravel()
+    rows = np.moveaxis(y_prob, 1, -1).reshape(-1, 3)
+    label = y_true.ravel()
     error = ck.top_label_calibration_error(label[label != 255], rows[label != 255], bins=1)
     assert float(error) == pytest.approx(1 - rows[label != 255].max(axis=1).mean())
 

@@ -287,7 +287,8 @@ def test_one_row_is_enough_for_every_measure_of_classes(name: str) -> None:
 
 
 def test_a_class_that_never_occurs_keeps_its_column() -> None:
-    labels, prob = np.array([0, 1, 0, 1]), np.full((4, 3), 1 / 3)
+    labels = np.array([0, 1, 0, 1])
+    prob = np.full((4, 3), 1 / 3)
     with pytest.warns(ck.CalibrationWarning, match="Never seen in y_true: class 2. The column is"):
         error = ck.class_wise_calibration_error(labels, prob)
     assert len(error.per_view) == 3 and error.per_view == pytest.approx([1 / 6, 1 / 6, 1 / 3])

@@ -97,7 +97,8 @@ class TestTablesOfTheTutorial:
     def test_the_predicted_label(self, table: dict[str, Any]) -> None:
         for row, seen in zip(table["bins"], table["top_label"], strict=True):
             problem = ck.binary_problem(*rows_of([row]), view="top-label")
-            confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
+            confidence = float(Fraction(seen["conf"]))
+            accuracy = float(Fraction(seen["acc"]))
             assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
             # Exactly 1/2 is class 0 here and class 1 there, right equally often.
             assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)

@@ -201,7 +201,8 @@ def test_missing_entries_of_arrow_arrays(missing: list[Any]) -> None:
 
 
 DATA: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])
-APART, Z = ([0.1, 0.2, 0.6, 0.9], [0, 0, 1, 1]), (np.diag([3.0, 2, 1]), [0, 1, 2])
+APART = ([0.1, 0.2, 0.6, 0.9], [0, 0, 1, 1])
+Z = (np.diag([3.0, 2, 1]), [0, 1, 2])
 CALLS: dict[str, Callable[[], Any]] = {
     "class 1": lambda: ck.calibration_error(*DATA, view="class-wise"),
     "class 1.": lambda: ck.null_level(ck.marginal_calibration_error, *DATA, n_draws=1, rng=0),

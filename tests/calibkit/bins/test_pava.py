@@ -77,7 +77,8 @@ def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
 
 
 def test_a_block_of_the_smallest_size_keeps_away_from_a_tail_that_does_not_fit() -> None:
-    prob, label = np.array([0.1, 0.2, 0.9, 0.9, 0.9]), np.array([0, 1, 0, 1, 1])
+    prob = np.array([0.1, 0.2, 0.9, 0.9, 0.9])
+    label = np.array([0, 1, 0, 1, 1])
     assert bins.PavaBC(n_min=2, n_max=4).bounds(prob, label).tolist() == [0, 2, 5]
     # One short of the smallest size, it is joined all the same.
     assert bins.PavaBC(n_min=2, n_max=4).bounds(prob[1:], label[1:]).tolist() == [0, 4]

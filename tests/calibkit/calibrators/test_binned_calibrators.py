@@ -51,7 +51,8 @@ def by_bin(model, prob):
 def test_the_distance_of_slope_one_bins_from_the_diagonal_is_the_binned_error(data, bins, alpha):
     """Theorem 2 of Kängsepp, Valk and Kull (2022)."""
     y, p = data
-    model, table = SlopeOneBinning(bins).fit(p, y), ck.reliability_table(y, p, bins=bins)
+    model = SlopeOneBinning(bins).fit(p, y)
+    table = ck.reliability_table(y, p, bins=bins)
     used = table.occupied
     error = (table.weight[used] * np.abs(table.gap[used]) ** alpha).sum()
     # Rounding of 1e-17 has the root 3e-9.
@@ -283,7 +284,8 @@ def test_evidence_and_heights_are_those_of_a_beta_binomial():
         index, n_bins, total = assign(p, edges), len(edges) - 1, 0.0
         heights = np.empty(n_bins)
         for b in range(n_bins):
-            middle, labels = (edges[b] + edges[b + 1]) / 2, y[index == b]
+            middle = (edges[b] + edges[b + 1]) / 2
+            labels = y[index == b]
             prior = stats.beta(2 * middle / n_bins, 2 * (1 - middle) / n_bins)
             a, c = prior.args
             draws = stats.betabinom(len(labels), a, c)

@@ -129,7 +129,9 @@ def gradient(model, x, y, penalty):
     slope = own_slope(x, y, size)
     if penalty == "auto":
         t = 1 / slope if slope > 0 else size
-        off, own, intercept = t**2 * k * (k - 1) / n, t**2 * k / n, k / n
+        off = t**2 * k * (k - 1) / n
+        own = t**2 * k / n
+        intercept = k / n
     else:
         off, own, intercept = penalty, 0.0 if full else penalty, 2 * penalty if full else penalty
     if full:

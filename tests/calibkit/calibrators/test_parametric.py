@@ -222,7 +222,8 @@ def test_calibrating_twice_is_calibrating_once():
 def test_the_other_event_has_the_mirrored_map():
     y, p = binary_data(400, 9)
     p = np.rint(p * 2**20) / 2**20  # so that 1 - p is exact
-    model, mirror = BetaCalibrator().fit(p, y), BetaCalibrator().fit(1 - p, 1 - y)
+    model = BetaCalibrator().fit(p, y)
+    mirror = BetaCalibrator().fit(1 - p, 1 - y)
     assert beta_values(mirror) == pytest.approx((model.b_, model.a_, -model.intercept_), 1e-9)
 
 
@@ -319,7 +320,8 @@ def test_one_prediction_is_shifted_to_its_frequency(p):
 
 
 def test_two_predictions_meet_their_frequencies():
-    p, y = [0.2] * 4 + [0.7] * 4, [0, 0, 0, 1, 0, 0, 1, 1]
+    p = [0.2] * 4 + [0.7] * 4
+    y = [0, 0, 0, 1, 0, 0, 1, 1]
     model = BetaCalibrator().fit(p, y)
     assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
     assert model.a_ == model.b_

@@ -105,7 +105,8 @@ def test_a_result_s_words_say_nothing_to_a_redraw(run: Callable[..., Any]) -> No
         error = ECE(y_true, y_prob)
         return replace(error, tables=(replace(error.tables[0], view="rain tomorrow"),))
 
-    first, other = run(renamed, *BINARY, n_draws=20, rng=3), run(ECE, *BINARY, n_draws=20, rng=3)
+    first = run(renamed, *BINARY, n_draws=20, rng=3)
+    other = run(ECE, *BINARY, n_draws=20, rng=3)
     assert first.draws.tolist() == other.draws.tolist()
 
 
@@ -116,7 +117,8 @@ def test_weights_are_refused(run: Callable[..., Any]) -> None:
 
 
 def test_what_was_warned_of_once_is_not_repeated() -> None:
-    labels, prob = np.array([0, 1, 1, 0]), np.array([[0.6, 0.4, 0], [0.3, 0.6, 0.1]] * 2)
+    labels = np.array([0, 1, 1, 0])
+    prob = np.array([[0.6, 0.4, 0], [0.3, 0.6, 0.1]] * 2)
     with pytest.warns(ck.CalibrationWarning) as caught:
         ck.null_level(ck.class_wise_calibration_error, labels, prob, n_draws=30, rng=0)
     assert len(caught) == 1

@@ -194,7 +194,8 @@ def test_the_canonical_error_is_its_sums(norm: float) -> None:
 
 
 def test_rows_that_say_zero_have_neighbours_that_do() -> None:
-    label, prob = [0, 1, 0, 1, 2, 2], np.array([[0.5, 0.5, 0]] * 4 + [[0, 0, 1]] * 2)
+    label = [0, 1, 0, 1, 2, 2]
+    prob = np.array([[0.5, 0.5, 0]] * 4 + [[0, 0, 1]] * 2)
     found = canonical_calibration_error(label, prob, bandwidth=0.05)
     assert found.true_prob[4:].tolist() == [[0, 0, 1]] * 2
     assert found.true_prob[:4, 2].tolist() == [0] * 4

@@ -49,7 +49,8 @@ def per_row(fake, sample: FakeSample) -> dict[str, np.ndarray]:
     top = said.argmax(axis=1)
     z, a = said[rows, top], true[rows, top]
     correct = (top == sample.y_true).astype(float)
-    sign, chance = np.sign(said - true), said[rows, sample.y_true]
+    sign = np.sign(said - true)
+    chance = said[rows, sample.y_true]
     strong = (said * sign).sum(axis=1) - sign[rows, sample.y_true]
     with np.errstate(divide="ignore"):
         log_loss = -np.log(chance)

@@ -108,7 +108,8 @@ def test_without_ties_equal_mass_scores_are_the_same(name, choice):
 
 @each_case(("name", "choice"), CHOICES)
 def test_chosen_numbers_of_bins_are_the_same_nevertheless(name, choice):
-    model, stored = chosen(name, choice), STORED["data"][name]["cv"][choice]
+    model = chosen(name, choice)
+    stored = STORED["data"][name]["cv"][choice]
     assert (model.best_n_bins_, model.n_bins_) == (stored["best"], stored["chosen"])
 
 
@@ -132,7 +133,8 @@ def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here(su
     broken = []
     for name, key in CASES:
         with subtests.test(name=name, key=key):
-            stored, found = STORED["data"][name]["bins"][key], ours(name, key)
+            stored = STORED["data"][name]["bins"][key]
+            found = ours(name, key)
             if abs(stored["slope_one"] - stored["error"]) > 1e-6:
                 broken.append(f"{name} {key}")
             assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)

@@ -171,7 +171,8 @@ def test_directions() -> None:
     )
 )
 def test_counting_the_other_class_changes_signs_only(rows: list[tuple[float, int]]) -> None:
-    prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
+    prob = np.array([p for p, _ in rows])
+    labels = np.array([y for _, y in rows])
     close: dict[str, Any] = {"rel": 1e-6, "abs": 1e-6}
     for test in (spiegelhalter, ALL["Cox"], ALL["Cox, slope"]):
         one, other = test(labels, prob), test(1 - labels, 1 - prob)
