@@ -104,15 +104,6 @@ def test_edges_and_blocks_agree(binning: Any) -> None:
     assert counted.tolist() == np.diff(binning.bounds(prob, label)).tolist()
 
 
-@pytest.mark.parametrize("prob", [[0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20])
-@pytest.mark.parametrize("binning", BINNINGS)
-def test_one_bin_where_nothing_can_be_told_apart(prob: Any, binning) -> None:
-    for label in (np.zeros(len(prob), dtype=int), np.ones(len(prob), dtype=int)):
-        table = ck.reliability_table(label, prob, bins=binning)
-        assert table.n == len(prob) and table.edges[0] == 0
-        assert table.edges[-1] == 1 and table.occupied.all()
-
-
 test_bad_bins = refuses(
     (lambda: bins.PavaBC(n_min=5, n_max=4), "n_min = 5 is larger than n_max = 4"),
     (lambda: bins.PavaBC(n_min=-1), "n_min must be a whole number of at least 0"),

@@ -62,7 +62,7 @@ def test_the_distance_of_slope_one_bins_from_the_diagonal_is_the_binned_error(da
 
 
 @given(anything, binnings)
-def test_slope_one_it_is_the_least_squares_fit(data, bins):
+def test_slope_one_bins_are_the_least_squares_fit(data, bins):
     y, p = data
     model = SlopeOneBinning(bins).fit(p, y)
     index = by_bin(model, p)
@@ -82,7 +82,7 @@ def test_slope_one_bins_may_leave_the_unit_interval_and_calibrate_cuts_it():
 
 
 @given(anything, binnings)
-def test_flat_it_is_the_least_squares_fit(data, bins):
+def test_flat_bins_are_the_least_squares_fit(data, bins):
     y, p = data
     model = HistogramBinning(bins).fit(p, y)
     index = by_bin(model, p)

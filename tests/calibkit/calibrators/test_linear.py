@@ -134,6 +134,17 @@ def test_families_are_nested():
     assert matrix < vector < temperature
 
 
+def test_a_matrix_may_change_answers_and_overfit():
+    few, new = slice(0, 30), slice(600, 800)
+    losses = []
+    for model in (TemperatureScaling("probabilities"), DirichletCalibrator("probabilities", 0)):
+        model.fit(PROB[few], LABELS[few])
+        moved = model.calibrate(PROB[new]).argmax(axis=1) != PROB[new].argmax(axis=1)
+        assert moved.any() == isinstance(model, DirichletCalibrator)
+        losses.append([log_loss(model.calibrate(PROB[rows]), LABELS[rows]) for rows in (few, new)])
+    assert losses[1][0] < losses[0][0] < losses[0][1] + 0.1 < losses[1][1]
+
+
 def test_vector_scaling_depends_on_the_constant_of_a_row():
     x, y = problem(0)
     shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))

@@ -34,6 +34,13 @@ def test_one_event_is_two_classes():
     )
 
 
+def test_of_one_event_it_is_a_straight_line_between_logits():
+    y, p = golden_data("binary")
+    model, said = TemperatureScaling("probabilities").fit(p, y), np.linspace(0.01, 0.99, 99)
+    line = special.logit(said) / model.temperature_
+    np.testing.assert_allclose(special.logit(model.calibrate(said)), line, atol=1e-12)
+
+
 # --- bounds -------------------------------------------------------------------------------------
 
 

@@ -172,6 +172,14 @@ def test_p_values_are_uniform_under_calibration(measure: Callable[..., Any], cla
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
+def test_null_level_of_a_proper_score_is_its_expectation() -> None:
+    """A calibrated model expects a Brier score of mean p (1 - p)."""
+    labels, prob = binary_data(300)
+    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
+    expected = (prob * (1 - prob)).mean()
+    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
+
+
 # --- consistency bands --------------------------------------------------------------------------
 
 

@@ -72,7 +72,8 @@ def two_errors(atoms: Any, divergence: Divergence) -> tuple[Any, Any, Any]:
 
     An atom is a mass, the true probability, and the calibrated prediction.
     """
-    behind, total = merged(atoms), sum(mass for mass, _, _ in atoms)
+    behind = merged(atoms)
+    total = sum(mass for mass, _, _ in atoms)
     after = sum(m * divergence(value, t) for value, (m, t) in behind.items()) / total
     error = sum(m * divergence(value, truth) for m, truth, value in atoms) / total
     lost = sum(m * divergence(behind[value][1], truth) for m, truth, value in atoms) / total

@@ -87,7 +87,8 @@ def test_value_is_the_share_of_scipy_rejections(binning: Any) -> None:
     label, prob = binary(600, 6, 1.5)
     error = tce(label, prob, bins=binning, n_draws=0)
     verdict = error.verdicts[0]
-    k, n = verdict.hits[verdict.bin], verdict.table.count[verdict.bin]
+    k = verdict.hits[verdict.bin]
+    n = verdict.table.count[verdict.bin]
     assert error.rejected.tolist() == (by_scipy(k, n, prob) <= 0.05).tolist()
     assert float(error) == error.rejected.mean() == pytest.approx(error.verdicts[0].value)
     table = ck.reliability_table(label, prob, bins=bins.PavaBC() if binning is None else binning)
@@ -104,6 +105,17 @@ def test_shares_by_bin() -> None:
     assert float(error) == pytest.approx(weighted, abs=1e-12)
     empty = tce([0, 1], [0.1, 0.9], bins=4, n_draws=0)
     assert np.isnan(empty.verdicts[0].share).tolist() == [False, True, True, False]
+
+
+def test_with_more_rows_wide_bins_reject_a_perfect_model() -> None:
+    """Frequencies are the mean prediction of each bin, or as near as whole labels come."""
+    found = []
+    for n in (500, 8_000):
+        prob = (np.arange(n) + 0.5) / n
+        label = np.diff(np.rint(np.cumsum(prob)), prepend=0).astype(int)
+        found.append(float(tce(label, prob, bins=10, n_draws=0)))
+        assert float(tce(label[: n // 2], np.full(n // 2, label[: n // 2].mean()), n_draws=0)) == 0
+    assert found[0] < 0.03 and found[1] > 0.25
 
 
 def test_the_order_of_tied_rows_does_not_matter() -> None:
