@@ -119,7 +119,8 @@ def test_bins_in_words() -> None:
 
 
 def test_a_largest_size_may_break_the_order() -> None:
-    prob, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 1, 0, 0])
+    prob = np.array([0.1, 0.2, 0.3, 0.4])
+    label = np.array([1, 1, 0, 0])
     assert bins.PavaBC(1, 2).bounds(prob, label).tolist() == [0, 2, 4]
     table = ck.reliability_table(label, prob, bins=bins.PavaBC(1, 2))
     assert table.frequency.tolist() == [1, 0]

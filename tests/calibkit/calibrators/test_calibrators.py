@@ -71,7 +71,8 @@ def test_values_are_probabilities_and_arguments_are_kept(model):
 def test_containers_and_the_order_of_rows_do_not_matter(model):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     y, p = coarse_binary(120, 64)  # multiples of 1/64: float32 holds them exactly
-    want, index = fitted(model, p, y), np.arange(120)[::-1]
+    want = fitted(model, p, y)
+    index = np.arange(120)[::-1]
     for prob, label in (
         (p.tolist(), y.tolist()),
         (p.astype(np.float32), y.astype(bool)),

@@ -150,7 +150,8 @@ def gradient(model, x, y, penalty):
 @pytest.mark.parametrize("seed", some([*CHOSEN, 49], 4))  # 49: ties, 100 classes
 def test_linear_maps(seed):
     _, z, y = problem(seed)
-    family, penalty = FAMILIES[seed % 3], PENALTIES[seed // 3 % 3]
+    family = FAMILIES[seed % 3]
+    penalty = PENALTIES[seed // 3 % 3]
     options = {"penalty": penalty}
     if penalty != "auto" and family is not VectorScaling:
         options["bias_penalty"] = 2 * penalty

@@ -227,10 +227,13 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
 def test_net_benefit_is_the_murphy_curve_in_another_unit(denominator: int) -> None:
     """By the identity of its docstring, and by bills; also on ties."""
     labels, prob = coarse_binary(300, denominator)
-    curve, costs, base = decision_curve(labels, prob), murphy_curve(labels, prob), labels.mean()
+    curve = decision_curve(labels, prob)
+    costs = murphy_curve(labels, prob)
+    base = labels.mean()
     t = curve.threshold
     assert curve.net_benefit == pytest.approx(base - costs.cost(t) / (1 - t), abs=1e-12)
-    odds, treated = t / (1 - t), prob >= t[:, None]
+    odds = t / (1 - t)
+    treated = prob >= t[:, None]
     assert curve.treat_all == pytest.approx(base - odds * (1 - base), abs=1e-12)
     spared = (~treated & (labels == 0)).mean(axis=1) - (~treated & labels).mean(axis=1) / odds
     assert curve.avoided == pytest.approx(spared, abs=1e-9)

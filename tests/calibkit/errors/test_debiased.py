@@ -65,7 +65,8 @@ def test_the_absolute_error_takes_off_the_mean_of_a_folded_normal(n, n_bins, exp
     found = debiased_calibration_error(y, p, bins=n_bins, norm=1)
     table = ck.reliability_table(y, p, bins=n_bins)
     used = table.occupied
-    frequency, gap = table.frequency[used], np.abs(table.gap[used])
+    frequency = table.frequency[used]
+    gap = np.abs(table.gap[used])
     sd = np.sqrt(frequency * (1 - frequency) / table.count[used])
     with np.errstate(divide="ignore", invalid="ignore"):  # a bin of equal labels has no spread
         distance = np.where(sd > 0, stats.foldnorm(gap / sd, scale=sd).mean(), gap)
@@ -95,7 +96,8 @@ def expectation(p, c, estimate):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("said", "true"), [((0.2, 0.7), (0.2, 0.7)), ((0.3, 0.9), (0.1, 0.75))])
 def test_squares_are_unbiased_if_predictions_of_a_bin_are_equal(method, said, true):
-    p, c = np.repeat(said, [3, 5]), np.repeat(true, [3, 5])
+    p = np.repeat(said, [3, 5])
+    c = np.repeat(true, [3, 5])
     truth = np.mean((p - c) ** 2)
 
     def estimate(y, p):
@@ -109,7 +111,8 @@ def test_squares_are_unbiased_if_predictions_of_a_bin_are_equal(method, said, tr
 
 
 def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
-    p, c = np.array([0.1, 0.3, 0.35, 0.45]), np.array([0.2, 0.2, 0.5, 0.4])
+    p = np.array([0.1, 0.3, 0.35, 0.45])
+    c = np.array([0.2, 0.2, 0.5, 0.4])
     e = p - c
     truth = (e.sum() ** 2 - (e**2).sum()) / 12
 

@@ -185,17 +185,6 @@ def test_counting_the_other_class_changes_signs_only(rows: list[tuple[float, int
 
 
 @each
-def test_the_order_of_tied_rows_does_not_matter_to_redraws(name: str) -> None:
-    labels, prob = binary_data(300, seed=7)
-    prob = np.round(prob, 2)  # many ties
-    order = np.random.default_rng(8).permutation(300)
-    first, again = (
-        ALL[name](labels[rows], prob[rows], n_draws=50, rng=3) for rows in (slice(None), order)
-    )
-    assert (again.statistic, again.p_value) == (first.statistic, first.p_value)
-
-
-@each
 @pytest.mark.parametrize("n_draws", [0, 19])
 @pytest.mark.parametrize("corner", HARD)
 def test_hard_data_give_numbers_and_a_certain_prediction_that_was_wrong_decides(

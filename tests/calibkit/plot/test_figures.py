@@ -159,7 +159,8 @@ def test_small_multiples_share_a_style_and_one_legend():
     entries = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(entries) == len(set(entries)) == 5
     figure.canvas.draw()
-    legend, boxes = figure.legends[0].get_window_extent(), [a.get_tightbbox() for a in axes]
+    legend = figure.legends[0].get_window_extent()
+    boxes = [a.get_tightbbox() for a in axes]
     assert all(box.y0 >= legend.y1 and box.y1 <= figure.bbox.height for box in boxes)
     assert legend.x0 >= 0 and legend.x1 <= figure.bbox.width
     assert boxes[0].x1 <= boxes[1].x0 and boxes[1].x1 <= boxes[2].x0
