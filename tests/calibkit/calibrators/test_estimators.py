@@ -19,7 +19,6 @@ from sklearn.utils import estimator_checks
 import calibkit as ck
 from calibkit.calibrators import (
     BetaCalibrator,
-    DirichletCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
     OneVsRest,
@@ -269,18 +268,3 @@ def test_scores_that_rounding_moves_are_one_score() -> None:
         np.testing.assert_array_equal(
             model.interval(score * (1 + off)), same.interval(score.round(3))
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_classes", [10, 40])
-def test_no_automatic_penalty_spoils_a_calibrated_model(n_classes: int) -> None:
-    """Few rows and nothing to repair: what is lost stays below what K free intercepts may cost."""
-    rng = np.random.default_rng([n_classes, 7])
-    logits = 2 * rng.normal(size=(10_600, n_classes))
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    model = DirichletCalibrator("logits").fit(logits[:600], labels[:600])
-    prob = np.exp(logits[600:] - np.logaddexp.reduce(logits[600:], axis=1)[:, None])
-    before, after = (
-        float(ck.log_loss(labels[600:], q)) for q in (prob, model.calibrate(logits[600:]))
-    )
-    assert after < before + 2 * n_classes / 600
