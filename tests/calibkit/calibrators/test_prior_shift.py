@@ -67,7 +67,7 @@ def log_likelihood(share: float, p: Any, train: float) -> float:
 )
 def test_the_estimate_is_the_summit_of_the_likelihood(train, test, distance) -> None:
     label, prob = drawn(train, test, distance, 1500, 2)
-    estimate = estimate_prevalence(prob, train_prevalence=train)
+    estimate = estimate_prevalence(prob, train_prevalence=train, em_steps=0)
     found = optimize.minimize_scalar(
         lambda share: -log_likelihood(share, prob, train),
         bounds=(0, 1),
