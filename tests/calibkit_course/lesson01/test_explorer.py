@@ -5,8 +5,6 @@ import pytest
 from scipy import stats
 
 from calibkit_course import lesson01
-from calibkit_course.lesson01 import figures as figures01
-from tests.drawn import assert_manners, one
 
 
 def test_the_interval_is_wilsons():
@@ -28,16 +26,3 @@ def test_certain_weather(truth):
     record = lesson01.forecaster_view(truth=truth, days=10)
     assert (record.share == truth).all()
     assert 0 <= record.low[-1] <= truth <= record.high[-1] <= 1
-
-
-def test_one_dot_per_day_on_its_side():
-    record = lesson01.forecaster_view(days=40)
-    ax = figures01.forecaster(record)
-    days = np.arange(1, 41)
-    assert np.array_equal(one(ax, "a-rainy-day").get_xdata(), days[record.outcome == 1])
-    assert np.array_equal(one(ax, "a-dry-day").get_xdata(), days[record.outcome == 0])
-
-
-def test_manners(subtests):
-    record = lesson01.forecaster_view(days=30)
-    assert_manners(subtests, {"forecaster": lambda ax: figures01.forecaster(record, ax)})

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import plot, scores
+from calibkit import scores
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson02
-from calibkit_course.lesson02 import figures as figures02
 
 
 @lru_cache
@@ -64,20 +63,3 @@ class TestView:
             scores.miscalibration, sample.y_true, sample.y_prob, n_draws=500, rng=0
         )
         assert view.null.mean == pytest.approx(null.mean, abs=4 * null.sd / np.sqrt(50))
-
-
-def test_the_bars_add_up():
-    view = lesson02.distort_me_view(temperature=3.0, n=500)
-    sample = LogitDistortion().sample(500, 22)
-    binned = ck.brier_decomposition(sample.y_true, sample.y_prob, bins=3)
-    for parts in (view.parts, binned):
-        ax = figures02.score_parts(parts)
-        bars = {bar.get_gid(): bar for bar in ax.patches}
-        ground = bars["discrimination"].get_y()
-        assert bars["uncertainty"].get_height() == pytest.approx(parts.uncertainty)
-        assert ground == pytest.approx(parts.uncertainty - parts.discrimination)
-        assert bars["miscalibration"].get_y() == pytest.approx(ground)
-        assert bars["miscalibration"].get_height() == pytest.approx(parts.miscalibration)
-        assert bars["score"].get_height() == pytest.approx(parts.score)
-        assert parts.describe() in plot.alt_text(ax)
-        assert ax.get_ylim()[1] >= max(parts.score, parts.uncertainty)

@@ -11,7 +11,7 @@ from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson03
 from calibkit_course.lesson03 import figures
 from calibkit_course.lesson03.figures import accuracy_error
-from tests.drawn import assert_manners, assert_nothing_is_cut_off, assert_points, find, one
+from tests.drawn import assert_points, find, one
 
 OVER = {"share": 0.6, "direction": "over"}
 
@@ -76,25 +76,3 @@ def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(direction, o
             truth = KnobClassifier(5, accuracy, budget_share=share, direction=direction).truth()
             assert not is_inside(ax, direction, truth.accuracy, truth.expected)
             assert is_inside(ax, direction, truth.accuracy, truth.expected / share + 0.01)
-
-
-BAD = [
-    *(({"points": {"p": p}}, "'p' must be a pair") for p in (0.5, (0.5,), (0.5, "x"), None)),
-    *(({"points": {"p": p}}, r"must lie in \[0, 1\]") for p in ((1.2, 0.1), (np.nan, 0.1))),
-    *(({"n_classes": k}, "n_classes must be .* at least 2") for k in (1, 2.5, True)),
-    ({"direction": "up"}, 'direction must be .*"under", got'),
-]
-
-
-@pytest.mark.parametrize(("options", "words"), BAD)
-def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(options, words):
-    with pytest.raises(ValueError, match=words):
-        accuracy_error(**({"n_classes": 3} | options))
-    assert not plt.get_fignums()
-
-
-def test_manners_and_the_widest_labels(subtests):
-    assert_manners(subtests, {"plane": lambda ax: accuracy_error(n_classes=3, ax=ax)})
-    ax = accuracy_error({"p": (0.9, 0.05)}, n_classes=1000)
-    assert_nothing_is_cut_off(ax)
-    assert ax.get_xticklabels()[0].get_text() == "1/1000"

@@ -11,9 +11,10 @@ from scipy.special import softmax
 
 import calibkit as ck
 from calibkit.calibrators import TemperatureScaling
-from calibkit_course.lesson10 import runs
+from calibkit_course.lesson10 import figures, runs
 from calibkit_course.lesson10.problems import made_logits
 from calibkit_course.lesson10.view import _curves, thermostat_view
+from tests.drawn import one
 
 STORED = runs.stored
 
@@ -95,7 +96,11 @@ def test_the_examples_are_what_they_are_called():
 def test_a_certain_mistake_costs_a_finite_log_loss(network, monkeypatch):
     bold = replace(network, kept=network.kept * np.float32(300))
     monkeypatch.setattr(runs, "stored", lambda: bold)
-    assert np.isfinite(thermostat_view(temperature=0.25).log_losses).all()
+    view = thermostat_view(temperature=0.25)
+    assert np.isfinite(view.log_losses).all()
+    ax = figures.temperature_curve(view)  # the valley is seen, and the mark lies inside
+    low, high = ax.get_ylim()
+    assert low <= one(ax, "set").get_ydata()[0] <= high < view.log_losses.max() / 3
 
 
 def test_the_stored_training_ends_too_cold_and_starts_too_hot(monkeypatch):

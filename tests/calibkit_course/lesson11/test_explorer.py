@@ -1,16 +1,15 @@
 """The calibrator race, bins that numbers choose, ends of Venn-Abers, VGG16's look-alike."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import integrate
 
 import calibkit as ck
-from calibkit import log_loss, plot
+from calibkit import log_loss
 from calibkit.bins import EqualMass
 from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, PlattCalibrator
 from calibkit_course import data, lesson11
-from calibkit_course.lesson11 import draw_venn_abers, number, vgg16_lookalike
+from calibkit_course.lesson11 import number, vgg16_lookalike
 from calibkit_course.lesson11.race import (
     MEASURES,
     METHODS,
@@ -21,7 +20,6 @@ from calibkit_course.lesson11.race import (
     rows_of,
     runs_of,
 )
-from tests.drawn import assert_manners, assert_points, one
 
 
 class TestMeasured:
@@ -113,27 +111,6 @@ def test_numbers_of_bins_are_measured_as_the_package_does():
     chosen = [last.chosen(values) for values in (last.ece, last.loss, last.far)]
     assert chosen == [1, 12, 12] and np.isinf(last.loss[-1])
     assert last.ece[3] == view.ece[-1] and "the log loss is infinite" in last.describe()
-
-
-ENDS = ([0.0, 0.2, 0.5], [0.3, 0.4, 1.0])
-
-
-def test_both_ends_of_venn_abers_and_the_truth(subtests) -> None:
-    across = np.array([0.1, 0.5, 0.9])
-    assert_manners(subtests, {"Venn-Abers": lambda ax: draw_venn_abers(across, ENDS, ax)})
-    ax = draw_venn_abers([0.1, 0.5, 0.9], ENDS, truth=[0.2, 0.5, 0.8])
-    assert one(ax, "0").get_linestyle() != one(ax, "1").get_linestyle()
-    assert one(ax, "truth").get_ydata().tolist() == [0.2, 0.5, 0.8]
-    assert "0.333 apart on average and at most 0.500" in plot.alt_text(ax)
-    frame = {"0": (across, ENDS[0]), "1": (across, ENDS[1]), "frame": (0, -0.02, 1, 1.02)}
-    assert_points(ax, frame)
-
-
-@pytest.mark.parametrize("prob", [[0.1, 0.5], [0.5, 0.1, 0.9]])
-def test_predictions_of_venn_abers_must_rise_and_match(prob: list[float]) -> None:
-    with pytest.raises(ValueError, match="prob must rise"):
-        draw_venn_abers(prob, ENDS)
-    assert not plt.get_fignums()
 
 
 def test_the_lookalike_has_the_numbers_of_the_network() -> None:

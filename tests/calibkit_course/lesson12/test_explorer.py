@@ -6,12 +6,10 @@ from matplotlib.colors import to_hex
 
 from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
-from calibkit.fakes import DirichletFake, Power
 from calibkit_course import finite, lesson12
 from calibkit_course.lesson12.figures import light, stated_and_true
 from calibkit_course.lesson12.models import FAKES, calibrated, centred
 from calibkit_course.lesson12.view import VIEWS
-from tests.drawn import one
 
 lens_of = lesson12.simplex_lens_view
 
@@ -97,17 +95,6 @@ def test_freedom_costs_data():
 
 SIX = finite.example("six atoms")
 STATED, TRUE = (np.array(table, dtype=float) for table in (SIX.confidence, SIX.truth))
-
-
-def test_points_are_the_numbers_of_each_class_and_many_are_thinned_out_evenly():
-    ax = stated_and_true(STATED, TRUE)
-    for k in range(3):
-        pairs = np.column_stack([STATED[:, k], TRUE[:, k]])
-        assert np.allclose(one(ax, f"entries-{k}").get_offsets(), pairs)
-    sample = DirichletFake((1, 1, 1), Power(2)).sample(5000, 0)
-    found = one(stated_and_true(sample.y_prob, sample.true_prob), "entries-0").get_offsets()
-    assert 250 <= len(found) <= 300
-    assert np.allclose(found[1], [sample.y_prob[17, 0], sample.true_prob[17, 0]])
 
 
 @pytest.mark.parametrize("straight", [True, False])

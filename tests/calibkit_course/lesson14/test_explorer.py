@@ -71,15 +71,6 @@ class TestBoard:
 
 
 class TestFigure:
-    def test_it_draws_what_the_board_says(self):
-        board = lesson14.audit_board_view(file="screening", costs="1 : 20")
-        ax = figures14.audit_board(board)
-        texts = [text.get_text() for text in ax.texts]
-        for answer, detail in zip(board.report.answers, board.details, strict=True):
-            assert {answer.symbol, answer.topic, answer.verdict, detail} <= set(texts)
-        lights = [line.get_gid() for line in ax.lines]
-        assert lights == [f"light {answer.light}" for answer in board.report.answers]
-
     @pytest.mark.parametrize("view", VIEWS)
     def test_the_diagram_names_the_class(self, view):
         board, figure = lesson14.audit_board(), plt.figure(layout="constrained")

@@ -1,11 +1,10 @@
 """The judge's bench against the formulas of the literature and against its own truth."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from calibkit_audit.rate import two_error_rates
-from calibkit_course.lesson15 import judge_bench, judge_bench_view, view
+from calibkit_course.lesson15 import judge_bench_view, view
 
 
 def test_the_true_rate_is_that_of_many_answers() -> None:
@@ -32,17 +31,3 @@ def test_fresh_labels_hold_and_old_ones_do_not() -> None:
 def test_a_judge_who_sees_nothing_costs_more_than_no_judge() -> None:
     half = judge_bench_view(labels=200, judge="nearly blind").half
     assert half[2] > half[3] and judge_bench_view(labels=200).half[2] < half[3]
-
-
-def test_the_picture_shows_hits_and_misses() -> None:
-    figure = plt.figure()
-    bench, explorer = judge_bench_view(), judge_bench()
-    explorer.draw(bench, figure, False)
-    (ax,) = figure.axes
-    drawn = {one.get_gid(): len(one.get_segments()) for one in ax.collections}
-    low, high = bench.low[:, :25], bench.high[:, :25]
-    held = (low <= bench.truth) & (bench.truth <= high)
-    assert drawn == {"holds the true rate": held.sum(), "misses it": (high < bench.truth).sum()
-                     + (low > bench.truth).sum()}  # fmt: skip
-    assert "0 of 100" in ax.get_yticklabels()[0].get_text()
-    plt.close(figure)
