@@ -40,10 +40,6 @@ def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def in_single_precision(count: Any, mean: Any, share: Any, n_bins: int) -> Any:
-    return count.tolist(), np.float32(mean), tuple(np.float32(share)[:, None])
-
-
 def by_index(rule: Callable[[Any, int], Any]) -> Callable[..., Any]:
     """Return a bin table by the number of each prediction's bin; an empty bin is 0 / 0."""
 
@@ -64,11 +60,6 @@ def near_edges(y_prob: Any, n_bins: int) -> Any:
 def lose_one(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     kept = y_prob < 1
     return from_package(y_true[kept], y_prob[kept], n_bins)
-
-
-def spoil_input(y_true: Any, y_prob: Any, n_bins: int) -> Any:
-    y_prob[y_prob == 1] = 0.999
-    return from_package(y_true, y_prob, n_bins)
 
 
 def always(n_bins: int) -> Callable[..., Any]:
@@ -162,7 +153,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (by_index(near_edges), "`np.linspace` has the edge"),
         (by_index_without_minlength, "needs `minlength=n_bins`"),
         (by_scikit_learn, "scikit-learn drops them"),
-        (always(5), "`count` has 5 bins instead of 8"),
         (always(10), "`count` has 10 bins instead of 5. Use the argument `n_bins`"),
         (changed(lambda c, m, f, n: (c / c.sum(), m, f)), "these are shares"),
         (changed(lambda c, m, f, n: (c[::-1], m[::-1], f[::-1])), "in reverse order"),
@@ -175,7 +165,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             by_index(lambda p, n: np.maximum(np.ceil(p * n).astype(int) - 1, 0)),
             "belongs to the bin above",
         ),
-        (spoil_input, "changes its input"),
     ],
     "4.2": [
         (null_of(lambda rng, p: rng.random(300) < p)[::-1], "null level comes first"),
@@ -186,11 +175,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((0.0705, 0.71), "share of smaller errors"),
         ((0.0705, 287), "Divide 1 + the count"),
         ((0.0705, np.float32(0.287)), "one of 1,001"),
-        ((0.0705, np.mean(np.arange(1000) < 293)), "one of 1,001"),
         ((0.0705, 0.5), "should be about 0.29, but here it is 0.50"),
         ((0.0144, 0.29), "the null level should be about"),
         ((0.104, 0.95), "drawn again"),
-        (0.07, "two numbers"),
     ],
     "4.4": [
         (band(0.025, 0.975), "as wide as a 90 % band"),
@@ -209,12 +196,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "4.1": [
-        loops,
-        from_package,
-        by_index(lambda p, n: np.minimum((p * n).astype(int), n - 1)),
-        changed(in_single_precision),
-    ],
+    "4.1": [loops, from_package, by_index(lambda p, n: np.minimum((p * n).astype(int), n - 1))],
     "4.2": [
         *(null_of(lambda rng, p: rng.random(300) < p, seed) for seed in range(20)),
         (ck.null_level(ece, LEFT.y_true, LEFT.y_prob, rng=4).mean, 0.3),

@@ -236,12 +236,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("B", np.log2(1 + 9 / np.e)), "in bits"),
         (("B", np.log10(1 + 9 / np.e)), "base 10"),
         (("B", problems.losses_of_files()["A"][2]), "stands in the table"),
-        (("B", 1.4635), "Your number is 1.4635"),
         (("B", 1.3), "e / (e + 9)"),
         (("D", FLOOR), "`A`, `B`, `C`"),
         (("B", "high"), "a number"),
-        (("B",), "2 are wanted"),
-        ("B", "a pair"),
     ],
     "10.5": [
         ((1 / T, SCALED, UNDONE), "is above 1"),
@@ -252,8 +249,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((T, log_loss(Y_FIT, SCALING.calibrate(P_FIT)).value, UNDONE), "fitting half"),
         ((T, UNDONE, SCALED), "the log loss 1.3201"),
         ((T, SCALED, SCALED), "undoing gives"),
-        ((T, SCALED), "3 are wanted"),
-        (T, "three numbers"),
     ],
     "10.2": [
         (reporting([TEST], TEST), "which then judges it"),

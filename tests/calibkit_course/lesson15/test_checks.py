@@ -55,7 +55,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (by_means, "logits of two means"),
         (by_mean_logit, "mean of the *scores*"),
         (lambda judge, checked, label: 0.5, "should be"),
-        (lambda judge, checked, label: judge, "a rate, one number"),
     ],
     "15.2": [
         (0.18, "Divide by what is left"),
@@ -65,7 +64,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.28, "share of bad answers"),
         (72, "per cent"),
         (0.5, "0.50 is not the rate"),
-        (None, "it should be a number"),
     ],
     "15.3": [
         (lambda judge, checked, label, chance: judge.mean(), "the judge's own scores"),
