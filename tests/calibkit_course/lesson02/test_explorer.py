@@ -5,9 +5,6 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-import calibkit as ck
-from calibkit import scores
-from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson02
 
 
@@ -41,25 +38,9 @@ class TestView:
         assert hot.at_half == still.at_half and hot.accuracy == still.accuracy
         assert high.at_half[0] > still.at_half[0] and high.at_half[1] > still.at_half[1]
 
-    def test_the_threshold_lies_on_the_curve(self):
-        for bias in (-1.0, 0.0, 1.0):
-            view = seen(bias=bias)
-            at, up = view.at_half
-            # Between corners that `roc_curve` drops, the curve is a straight line.
-            assert up == pytest.approx(np.interp(at, view.false_alarms, view.hits), abs=0.01)
-
     def test_two_of_over_confident_is_about_calibrated(self):
         offered = lesson02.distort_me().controls[0].values
         assert {1.75, 2.0, 2.25, 2.5} <= set(offered)  # the log loss is convex in 1 / T
         losses = {t: seen(temperature=t, start="over-confident").log_loss for t in offered[6:11]}
         assert {1.75, 2.0, 2.25, 2.5} <= set(losses)
         assert min(losses, key=losses.get) in (2.0, 2.25)
-
-    @pytest.mark.slow
-    def test_the_null_level_is_that_of_redrawn_labels(self):
-        view = seen()
-        sample = LogitDistortion().sample(3000, 22)
-        null = ck.null_level(
-            scores.miscalibration, sample.y_true, sample.y_prob, n_draws=500, rng=0
-        )
-        assert view.null.mean == pytest.approx(null.mean, abs=4 * null.sd / np.sqrt(50))

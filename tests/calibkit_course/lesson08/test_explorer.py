@@ -20,17 +20,6 @@ def hunted(rule: str, model: str = "calibrated", n: int = 8000) -> Hunt:
 BINS = {"mass": EqualMass(10), "root": EqualMass(22), "pava": Pava(), "pava-bc": PavaBC(25, 100)}
 
 
-@pytest.mark.parametrize("rule", BINS)
-def test_it_is_the_error_of_the_package(rule):
-    sample = MODELS["over-confident"].sample(500, 65)
-    wanted = test_based_calibration_error(
-        sample.y_true, sample.y_prob, bins=BINS[rule], n_draws=60, rng=65
-    )
-    hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
-    assert hunt.error.value == wanted.value
-    assert np.array_equal(hunt.error.null_values, wanted.null_values)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "n"), [(name, n) for name in MODELS for n in (500, 8000)])
 def test_the_draw_that_is_shown_is_a_typical_one(model: str, n: int) -> None:

@@ -6,24 +6,8 @@ from scipy import stats
 
 import calibkit as ck
 from calibkit import hypothesis_tests
-from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
-
-
-def test_the_four_measures_are_those_of_the_package():
-    view = lesson09.prevalence_dial_view(n=2000, seed=5)
-    s = GaussianDiscriminant(0.01, deployed=0.02).sample(2000, 5)
-    given = s.y_true, s.y_prob
-    tested = hypothesis_tests.test_based_calibration_error(*given, n_draws=0)
-    wanted = [
-        ck.expected_calibration_error(*given, bins=10).value,
-        ck.expected_calibration_error(*given, bins=ck.EqualMass(10)).value,
-        tested.value,
-        abs(s.y_true.sum() / s.y_prob.sum() - 1),
-    ]
-    assert view.values == pytest.approx(wanted, abs=1e-12)
-    assert view.ratio == pytest.approx(s.y_true.sum() / s.y_prob.sum(), abs=1e-12)
 
 
 def test_null_quantiles_are_those_of_the_package_for_redrawn_labels():
@@ -50,15 +34,6 @@ def test_the_known_prevalence_repairs_everything(made_for, used_at):
     assert view.values == pytest.approx(same.values, abs=1e-9)
     p = np.linspace(0, 1, 11)
     assert np.array_equal(view.true_map(p), p)
-
-
-def test_the_estimate_is_that_of_the_package():
-    view = lesson09.prevalence_dial_view(signal=2.0, repair="estimated")
-    sample = GaussianDiscriminant(0.01, deployed=0.02, scale=0.5).sample(6000, 0)
-    wanted = estimate_prevalence(sample.y_prob, train_prevalence=0.01).value
-    assert view.moved_to == pytest.approx(wanted, abs=1e-12)
-    moved = view.true_map(shift_prior(sample.y_prob, train_prevalence=0.01, test_prevalence=wanted))
-    assert moved == pytest.approx(sample.true_prob, abs=1e-12)
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ import pytest
 from scipy.special import softmax
 
 import calibkit as ck
-from calibkit.calibrators import TemperatureScaling
 from calibkit_course.lesson10 import figures, runs
 from calibkit_course.lesson10.problems import made_logits
 from calibkit_course.lesson10.view import _curves, thermostat_view
@@ -39,24 +38,6 @@ def made(network, monkeypatch):
     _curves.cache_clear()
     yield
     _curves.cache_clear()
-
-
-@pytest.mark.parametrize(("epoch", "temperature", "n"), [(40, 1.0, 500), (5, 2.5, 200)])
-def test_it_is_what_the_package_measures(network, epoch, temperature, n):
-    view = thermostat_view(epoch=epoch, temperature=temperature, n=n)
-    logits = network.kept[runs.KEPT.index(epoch), :n]
-    y = network.history.labels[:n]
-    prob = softmax(logits.astype(float) / temperature, axis=1)
-    error = ck.expected_calibration_error(y, prob, view="top-label")
-    assert view.error.value == error.value
-    assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
-    assert view.accuracy == np.mean(logits.argmax(axis=1) == y)
-    assert np.array_equal(view.table.frequency, error.tables[0].frequency, equal_nan=True)
-    scaling = TemperatureScaling("logits").fit(logits, y)
-    assert view.best_temperature == pytest.approx(scaling.temperature_, rel=1e-6)
-    assert view.best_log_loss == pytest.approx(
-        ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
-    )
 
 
 def test_the_curves_are_the_measures_at_each_temperature(network):

@@ -14,9 +14,8 @@ import pytest
 from calibkit_course import lesson13
 from calibkit_course.explore.lab import quiz_box
 from calibkit_course.explore.page import quiz_page
-from calibkit_course.lesson13 import Ward
 from calibkit_course.lesson13.game import PLAYERS
-from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
+from calibkit_course.lesson13.models import MODELS
 from calibkit_course.lesson13.view import IGNORE, TRUST, TRUTH, WARM_UP
 
 KILOBYTE = 1024
@@ -26,18 +25,6 @@ KILOBYTE = 1024
 
 
 class TestHospital:
-    @pytest.mark.parametrize("beds", [4, 10])
-    @pytest.mark.parametrize("model", MODELS)
-    def test_it_is_the_ward_of_the_package(self, model, beds):
-        found = lesson13.hospital_view(model=model, beds=beds, rounds=20)
-        ward = Ward(benefit=2, harm=0.5, size=10, beds=beds)
-        deal = ward.deal(CLASSIFIERS[model], 20, 1)
-        assert found.plays[TRUST].value == ward.play(belief_of(model), deal).value
-        assert found.plays[TRUTH].value == ward.play("oracle", deal).value
-        assert found.table.count.sum() == 200
-        events = np.nansum(found.table.frequency * found.table.count)
-        assert events == pytest.approx(deal.outcome.sum())
-
     def test_ignoring_treats_everybody_or_nobody(self):
         assert lesson13.hospital_view(harm=2, rounds=5).plays[IGNORE].acted == 1
         assert lesson13.hospital_view(harm=18, rounds=5).plays[IGNORE].acted == 0

@@ -7,7 +7,6 @@ import matplotlib.pyplot as plt
 import pytest
 
 from calibkit_audit.auditing import audit
-from calibkit_audit.auditing.settings import CODES
 from calibkit_course import lesson14
 from calibkit_course.lesson14 import figures as figures14
 from calibkit_course.lesson14.files import MOST_BYTES, audit_bytes
@@ -18,17 +17,6 @@ from calibkit_course.lesson14.view import FILES, UNKNOWN, VIEWS
 
 
 class TestBoard:
-    @pytest.mark.long
-    @pytest.mark.parametrize("file", FILES)
-    def test_it_is_the_audit_of_the_package(self, file):
-        rows = sample_file(file)
-        wanted = audit(rows.y_true, rows.y_prob, class_names=rows.class_names)
-        board = lesson14.audit_board_view(file=file)
-        assert board.verdicts == tuple(wanted.verdicts.values())
-        assert board.topics == tuple(CODES)
-        found = board.report["calibration"].numbers
-        assert dict(found) == dict(wanted["calibration"].numbers)
-
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("state", "topic", "verdict"),
@@ -52,19 +40,6 @@ class TestBoard:
             board = lesson14.audit_board_view(file="three animals", costs=costs)
             assert ("for two classes only" in board.describe()) == said
             assert board.verdicts[4] == "costs unknown"
-
-    @pytest.mark.parametrize("file", FILES)
-    def test_the_numbers_beside_a_light_are_those_of_the_answer(self, file):
-        board = lesson14.audit_board_view(file=file, costs="1 : 20")
-        numbers = {answer.topic: answer.numbers for answer in board.report.answers}
-        details = dict(zip(board.topics, board.details, strict=True))
-        assert f"{numbers['alignment']['accuracy']:.3f}" in details["alignment"]
-        assert f"{numbers['data']['n']:,.0f} rows" in details["data"]
-        assert f"ECE {numbers['calibration']['error']:.3f}" in details["calibration"]
-        assert f"said {numbers['direction']['mean_prob']:.3f}" in details["direction"]
-        gained = "gain" in details["repair"] and "nats" in details["repair"]
-        assert gained == (board.report.repair is not None)
-        assert all(0 < len(detail) <= 50 for detail in board.details)
 
 
 # --- the figure ----------------------------------------------------------------------------------
