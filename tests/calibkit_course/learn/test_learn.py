@@ -17,7 +17,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize_scalar
 
 from calibkit import expected_calibration_error, log_loss
@@ -313,32 +313,9 @@ def test_no_answer_raises(name: str, cid: str) -> None:
     for place, answer in enumerate(WEIRD):
         said = lesson.check(cid, answer)
         assert str(said).startswith((*STATES, "Compare")), f"WEIRD[{place}]"
+        again = lesson.check(cid, answer)
+        assert repr(said) == repr(again) and " at 0x" not in repr(said), f"WEIRD[{place}]"
         assert said._repr_html_(), f"WEIRD[{place}]"
-
-
-plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(...),
-    lambda inner: (
-        st.lists(inner, max_size=7)
-        | st.dictionaries(st.floats() | st.text(max_size=3) | st.fractions(), inner, max_size=6)
-        | st.tuples(inner, inner)
-        | st.builds(lambda entry: lambda *_: entry, inner)
-    ),
-    max_leaves=12,
-)
-
-
-@pytest.mark.long
-@settings(max_examples=40)
-@given(answer=plain)
-@pytest.mark.filterwarnings("ignore")
-def test_no_generated_answer_raises(answer: Any) -> None:
-    for name, cid in (check.values for check in EACH_CHECK):
-        lesson = open_lesson(name)
-        first, again = lesson.check(cid, answer), lesson.check(cid, answer)
-        assert repr(first) == repr(again)
-        assert repr(first).startswith((*STATES, "Compare"))
-        assert " at 0x" not in repr(first)
 
 
 @pytest.mark.parametrize("name", LESSONS)

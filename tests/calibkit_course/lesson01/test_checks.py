@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.stats import binom
 
 from calibkit import Distinct, calibration_error, expected_calibration_error, reliability_table
+from calibkit_course import lesson01
 from calibkit_course.lesson01 import true_or_false
 from calibkit_course.lesson01.checks import GROUPS
 
@@ -129,3 +131,27 @@ def test_a_sheet_may_be_filled_in_part_and_one_left_blank_shows_the_sample() -> 
 def test_a_sheet_says_what_is_wrong(mine: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         true_or_false.sheet(mine)
+
+
+# --- the explorer --------------------------------------------------------------------------------
+
+
+def test_the_interval_is_wilsons():
+    record = lesson01.forecaster_view(days=30, truth=0.3)
+    hits = np.cumsum(record.outcome)
+    for day in (1, 7, 30):
+        golden = stats.binomtest(int(hits[day - 1]), day).proportion_ci(method="wilson")
+        assert record.low[day - 1] == pytest.approx(golden.low, abs=1e-12)
+        assert record.high[day - 1] == pytest.approx(golden.high, abs=1e-12)
+
+
+def test_more_days_prolong_the_same_run():
+    short, long = (lesson01.forecaster_view(days=d).outcome for d in (20, 200))
+    assert np.array_equal(short, long[:20])
+
+
+@pytest.mark.parametrize("truth", [0.0, 1.0])
+def test_certain_weather(truth):
+    record = lesson01.forecaster_view(truth=truth, days=10)
+    assert (record.share == truth).all()
+    assert 0 <= record.low[-1] <= truth <= record.high[-1] <= 1

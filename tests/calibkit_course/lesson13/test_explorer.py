@@ -85,14 +85,6 @@ class TestGame:
             assert np.array_equal(now.after.count, later.before.count)
             assert np.array_equal(now.after.frequency, later.before.frequency, equal_nan=True)
 
-    def test_the_machine_keeps_its_promise_only_if_it_is_calibrated(self):
-        for model, honest in (("calibrated", True), ("over-confident", False)):
-            rounds = [lesson13.ward_round_view(draw=d, model=model) for d in range(1, 61)]
-            said, right = (
-                np.concatenate([getattr(r, n) for r in rounds]) for n in ("said", "right")
-            )
-            assert (abs(said.mean() - right.mean()) < 0.04) == honest
-
     @pytest.mark.slow
     def test_the_question_does_not_tell_and_the_answer_does(self):
         game = lesson13.ward_rounds()
