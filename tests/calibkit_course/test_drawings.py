@@ -251,6 +251,7 @@ def shown(figure):
         "words": plot.alt_text(figure),
         "texts": [text.get_text() for each in ticks + texts for text in each],
         "labels": [label for ax in axes for label in ax.get_legend_handles_labels()[1]],
+        "size": in_short(figure.get_size_inches()),
         "frame": in_short(end for ax in axes for end in (*ax.get_xlim(), *ax.get_ylim())),
         "elements": {
             gid: in_short([len(at), *at.mean(axis=0), *at.std(axis=0)])

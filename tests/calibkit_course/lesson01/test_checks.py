@@ -30,7 +30,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ({prob: hits / 15 for prob, hits in HITS.items()}, "not by all 15"),
         (dict.fromkeys(HITS, 7 / 15), "among all 15"),
         ({prob: 100 * f for prob, f in FREQUENCIES.items()}, "percentages"),
-        ({prob: 100 * f + 1.5 for prob, f in FREQUENCIES.items()}, "on 1 out of 5 days"),
         ({prob: round(float(f), 1) for prob, f in FREQUENCIES.items()}, "rounded too far"),
         ({**FREQUENCIES, F(3, 4): F(1, 2)}, "group 3/4: it rained on 3 out of 4 days"),
         ({F(1, 6): F(1, 5)}, "group 1/3 is missing"),

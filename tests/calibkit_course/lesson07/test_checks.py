@@ -63,7 +63,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (beside(np.less, first=0), "0 and 1 are no inner edges"),
         (lambda curve, n: np.sum(np.diff(curve(np.arange(n) / n)) < 0), "whole bins"),
         (lambda curve, n: np.sum(np.diff(curve(np.arange(1, n) / n)) < 0), "with the next"),
-        (lambda curve, n: np.sum(np.diff(curve(np.arange(1001) / 1000)) < 0), "a shallow fall"),
         (lambda curve, n: beside(np.less, off=0.01)(curve, n), "a shallow fall"),
         (lambda curve, n: 8, "falls at 7 of its edges, but here it is 8"),
         (lambda curve, n: beside(np.less)(curve, 15), "edges of 15 bins"),

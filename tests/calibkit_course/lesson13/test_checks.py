@@ -113,7 +113,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (2.67, "per cent"),
         (-1, "lies between 0 and 0.2 here"),
         (0.2, "of the oracle's value"),
-        (0.1, "the regret is 26.08 %"),
         (BUDGET + 6e-4, "Only 1.00 % is allowed"),
         (BUDGET - 6e-4, "and 1.00 % is allowed"),
     ],
