@@ -14,10 +14,17 @@ from scipy.special import expit, logit, ndtr, softmax
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit import calibrators as cal, fakes
+from calibkit import calibrators as cal
 from calibkit.bins import Pava
 from calibkit.calibrators import PiecewiseLinear, TemperatureScaling
 from calibkit.decisions import policy_cost
+from calibkit.fakes import (
+    DirichletFake,
+    FakeSample,
+    KnobClassifier,
+    LogitDistortion,
+    SyntheticShape,
+)
 from calibkit.hypothesis_tests import test_based_calibration_error as tce
 from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.scores import corp_decomposition
@@ -28,23 +35,23 @@ from calibkit_course.lesson14 import VerbalModel
 from tests.paths import lesson_text
 
 SEEDS = range(100, 120)
-PERFECT, OVER = fakes.LogitDistortion(), fakes.LogitDistortion(slope=0.7)
+PERFECT, OVER = LogitDistortion(), LogitDistortion(slope=0.7)
 
 
-def ece(sample: fakes.FakeSample, bins: int = 15) -> float:
+def ece(sample: FakeSample, bins: int = 15) -> float:
     return ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=bins).value
 
 
-def p_value(sample: fakes.FakeSample, seed: int, n_draws: int = 199, bins: int = 15) -> float:
+def p_value(sample: FakeSample, seed: int, n_draws: int = 199, bins: int = 15) -> float:
     rows, how = (sample.y_true, sample.y_prob), {"n_draws": n_draws, "rng": seed}
     return ck.null_level(ck.expected_calibration_error, *rows, bins=bins, **how).p_value
 
 
-def rejected(sample: fakes.FakeSample, bins: object, alpha: float = 0.05) -> float:
+def rejected(sample: FakeSample, bins: object, alpha: float = 0.05) -> float:
     return tce(sample.y_true, sample.y_prob, bins=bins, alpha=alpha, n_draws=0).value
 
 
-def off(model: object, sample: fakes.FakeSample) -> float:
+def off(model: object, sample: FakeSample) -> float:
     """Return how far a map fitted to a sample is from the true one, on this sample."""
     fitted = model.fit(sample.y_prob, sample.y_true).curve(sample.y_prob)  # type: ignore[attr-defined]
     return float(np.abs(fitted - sample.true_prob).mean())
@@ -62,7 +69,7 @@ def renaming_costs_miscalibration_alone(seed: int) -> bool:
 
 
 def five_bins_win_ece_and_lose_log_loss(seed: int) -> bool:
-    fit, test = (fakes.LogitDistortion(slope=0.8).sample(n, seed) for n in (5000, 20_000))
+    fit, test = (LogitDistortion(slope=0.8).sample(n, seed) for n in (5000, 20_000))
     inner = np.quantile(fit.y_prob, [0.2, 0.4, 0.6, 0.8])
     group = np.searchsorted(inner, fit.y_prob)
     height = np.array([fit.y_true[group == b].mean() for b in range(5)])
@@ -76,7 +83,7 @@ def five_bins_win_ece_and_lose_log_loss(seed: int) -> bool:
 
 
 def five_bins_give_the_pivot_away_and_two_do_not(seed: int) -> bool:
-    pivot = fakes.KnobClassifier(10, 0.8, budget_share=0.6, direction="pivot", concentration=2)
+    pivot = KnobClassifier(10, 0.8, budget_share=0.6, direction="pivot", concentration=2)
     sample = pivot.sample(100_000, rng=seed)
     rows, error = (sample.y_true, sample.y_prob), ck.expected_calibration_error
     two, five = (error(*rows, view="top-label", bins=bins).value for bins in (2, 5))
@@ -116,7 +123,7 @@ def chance_does_not_explain_the_readmissions_by_one_row_per_patient(seed: int) -
 
 
 def chance_adds_fifteen_thousandths_to_bins_and_isotonic_is_nearer_for_the_bold(seed: int) -> bool:
-    bold, timid = (_off_by(fakes.LogitDistortion(slope=slope), seed) for slope in (0.5, 2))
+    bold, timid = (_off_by(LogitDistortion(slope=slope), seed) for slope in (0.5, 2))
     nearer = [np.mean(np.abs(one[:, 1]) < np.abs(one[:, 0])) for one in (bold, timid)]
     lower = [np.mean(one[:, 1] < one[:, 0]) for one in (bold, timid)]
     added = bold[:, 0].mean()
@@ -125,7 +132,7 @@ def chance_adds_fifteen_thousandths_to_bins_and_isotonic_is_nearer_for_the_bold(
     )
 
 
-def _off_by(model: fakes.LogitDistortion, seed: int) -> FloatVector:
+def _off_by(model: LogitDistortion, seed: int) -> FloatVector:
     """Return what the ECE and isotonic regression say too much, in a hundred samples."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(100):
@@ -137,13 +144,13 @@ def _off_by(model: fakes.LogitDistortion, seed: int) -> FloatVector:
 
 
 def bins_have_the_worst_map(seed: int) -> bool:
-    sample = fakes.SyntheticShape("beta2").sample(3000, seed)
+    sample = SyntheticShape("beta2").sample(3000, seed)
     bins, *others = cal.SlopeOneBinning(14), cal.IsotonicCalibrator(), cal.PlattCalibrator()
     return off(bins, sample) > max(off(one, sample) for one in others)
 
 
 def own_labels_reward_splits(seed: int) -> bool:
-    sample = fakes.SyntheticShape("beta2").sample(3000, seed)
+    sample = SyntheticShape("beta2").sample(3000, seed)
     maps = [cal.SlopeOneBinning(b).fit(sample.y_prob, sample.y_true) for b in (15, 50, 150, 300)]
     fitted = [one.curve(sample.y_prob) for one in maps]
     own = [np.mean((f - sample.y_true) ** 2) for f in fitted]
@@ -155,7 +162,7 @@ def own_labels_reward_splits(seed: int) -> bool:
 
 
 def cross_validation_gains_the_map_and_not_the_number(seed: int) -> bool:
-    shape = fakes.SyntheticShape.with_error("stairs", 0.05)
+    shape = SyntheticShape.with_error("stairs", 0.05)
     samples = [shape.sample(1000, 40 * seed + k) for k in range(40)]
     gains = []
     for model in (cal.SlopeOneBinning(ck.EqualMass(15)), cal.CrossValidatedBinning()):
@@ -187,7 +194,7 @@ def most_perfect_pairs_differ_by_more_than_the_sellers(seed: int) -> bool:
 
 
 def _shown(seed: int, n: int = 1000, **fake: object) -> FloatMatrix:
-    rng, program = np.random.default_rng(seed), fakes.LogitDistortion(**fake)
+    rng, program = np.random.default_rng(seed), LogitDistortion(**fake)
     return np.reshape([ece(program.sample(n, rng)) for _ in range(400)], (2, 200))
 
 
@@ -210,7 +217,7 @@ def half_of_debiased_squares_are_negative(seed: int) -> bool:
 
 
 def fifteen_bins_are_twice_as_far_as_two_pieces(seed: int) -> bool:
-    shape, models = fakes.SyntheticShape.with_error("square", 0.05), fifteen_and_two()
+    shape, models = SyntheticShape.with_error("square", 0.05), fifteen_and_two()
     samples = [shape.sample(1000, 20 * seed + k) for k in range(20)]
     bins, pieces = (np.array([off(model, s) for s in samples]) for model in models)
     ratio = bins.mean() / pieces.mean()
@@ -222,7 +229,7 @@ def fifteen_and_two() -> tuple[cal.SlopeOneBinning, PiecewiseLinear]:
 
 
 def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
-    sample = fakes.SyntheticShape.with_error("square", 0.05).sample(1000, seed)
+    sample = SyntheticShape.with_error("square", 0.05).sample(1000, seed)
     stairs, bend = fifteen_and_two()
     for model in (stairs, bend):
         model.fit(sample.y_prob, sample.y_true)
@@ -232,7 +239,7 @@ def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
 
 
 def an_edge_makes_the_order_a_toss_up_and_sends_patients_home(seed: int) -> bool:
-    shape, stairs = fakes.SyntheticShape.with_error("square", 0.05), cal.SlopeOneBinning(15)
+    shape, stairs = SyntheticShape.with_error("square", 0.05), cal.SlopeOneBinning(15)
     wrong, home = [], []
     for n in (1000, 10_000):
         samples = [shape.sample(n, 100 * seed + k) for k in range(100)]
@@ -243,7 +250,7 @@ def an_edge_makes_the_order_a_toss_up_and_sends_patients_home(seed: int) -> bool
 
 
 def a_staircase_reads_few_second_patients_higher_and_sends_fewer_home_than_bins(seed: int) -> bool:
-    shape, far = fakes.SyntheticShape.with_error("square", 0.05), {}
+    shape, far = SyntheticShape.with_error("square", 0.05), {}
     samples = [shape.sample(1000, 100 * seed + k) for k in range(100)]
     for name, map_ in zip(("S", "stairs", "bins"), _three_maps(), strict=True):
         fitted = (map_.fit(s.y_prob, s.y_true) for s in samples)
@@ -260,7 +267,7 @@ def _three_maps() -> tuple[cal.PlattCalibrator, cal.IsotonicCalibrator, cal.Slop
 def a_truth_that_leaps_makes_the_best_map_the_worst(seed: int) -> bool:
     models = (cal.PlattCalibrator(), *fifteen_and_two()[::-1], cal.IsotonicCalibrator())
     far = []
-    for shape in (fakes.SyntheticShape.with_error("square", 0.05), fakes.SyntheticShape("stairs")):
+    for shape in (SyntheticShape.with_error("square", 0.05), SyntheticShape("stairs")):
         samples = [shape.sample(1000, 10 * seed + k) for k in range(10)]
         far.append([np.mean([off(model, s) for s in samples]) for model in models])
     return np.argmin(far, axis=1).tolist() == [0, 3] and int(np.argmax(far[1])) == 0
@@ -269,7 +276,7 @@ def a_truth_that_leaps_makes_the_best_map_the_worst(seed: int) -> bool:
 def held_out_rows_choose_the_smooth_map_for_the_smooth_truth_alone(seed: int) -> bool:
     models, chosen = (cal.PlattCalibrator(), cal.IsotonicCalibrator()), []
     fifth = np.random.default_rng(seed).integers(5, size=1000)
-    for shape in (fakes.SyntheticShape.with_error("square", 0.05), fakes.SyntheticShape("stairs")):
+    for shape in (SyntheticShape.with_error("square", 0.05), SyntheticShape("stairs")):
         chosen.append(0)
         for s in (shape.sample(1000, 20 * seed + k) for k in range(20)):
             loss = np.zeros(2)
@@ -281,7 +288,7 @@ def held_out_rows_choose_the_smooth_map_for_the_smooth_truth_alone(seed: int) ->
 
 
 def one_piece_between_logits_is_enough(seed: int) -> bool:
-    sample = fakes.LogitDistortion(slope=0.4).sample(3000, seed)
+    sample = LogitDistortion(slope=0.4).sample(3000, seed)
     plain = min(off(PiecewiseLinear(n_pieces=k), sample) for k in (1, 2, 3))
     return off(PiecewiseLinear("logit", 1), sample) < plain
 
@@ -332,7 +339,7 @@ def remedies_keep_a_perfect_model_below_a_tenth(seed: int) -> bool:
 def honest_models_break_the_contract_once_there_are_data(seed: int) -> bool:
     rng, mass, broken = np.random.default_rng(seed), ck.EqualMass(10), []
     for n, sets in ((500, 90), (8000, 40)):
-        rows = [fakes.LogitDistortion(scores=(2, 18)).sample(n, rng) for _ in range(sets)]
+        rows = [LogitDistortion(scores=(2, 18)).sample(n, rng) for _ in range(sets)]
         broken.append(np.mean([rejected(one, mass) > 0.1 for one in rows]))
     return bool(broken[0] < 0.3 and broken[1] > 0.6)
 
@@ -341,7 +348,7 @@ def the_fair_contract_forgives_small_errors_only(seed: int) -> bool:
     """Of 40 years: few of honest suppliers, some of slightly bold ones, all of bold ones."""
     pays, mass = [], ck.EqualMass(10)
     for slope in (1, 0.95, 0.9):
-        model = fakes.LogitDistortion(scores=(2, 18), slope=slope)
+        model = LogitDistortion(scores=(2, 18), slope=slope)
         years = [model.sample(8000, 40 * seed + k) for k in range(40)]
         found = [tce(y.y_true, y.y_prob, bins=mass, n_draws=39, rng=k) for k, y in enumerate(years)]
         pays.append(np.mean([one.p_value <= 0.05 for one in found]))
@@ -446,7 +453,7 @@ def a_limit_on_raw_numbers_mends_the_bill_nearly_as_well(seed: int) -> bool:
 
 def distance_of(model: cal.Calibrator, n: int, seed: int) -> float:
     """Return the median distance from the true map that is bent twice, over 20 sets."""
-    bent, grid = fakes.SyntheticShape("stairs", 0.35), (np.arange(2000) + 0.5) / 2000
+    bent, grid = SyntheticShape("stairs", 0.35), (np.arange(2000) + 0.5) / 2000
     said, far = bent.predict(grid), []
     for k in range(20):
         rows = bent.sample(n, 20 * seed + k)
@@ -455,7 +462,7 @@ def distance_of(model: cal.Calibrator, n: int, seed: int) -> float:
 
 
 def a_hundred_rows_halve_a_large_error(seed: int) -> bool:
-    doubled, left, off = fakes.LogitDistortion(slope=0.5), [], []
+    doubled, left, off = LogitDistortion(slope=0.5), [], []
     for k in range(20):
         rows = doubled.sample(100, 20 * seed + k)
         out = cal.PlattCalibrator().fit(rows.y_prob, rows.y_true).calibrate(rows.y_prob)
@@ -473,7 +480,7 @@ def the_race_ends_as_it_is_told(seed: int) -> bool:
 
 
 def the_log_loss_chooses_as_the_truth_and_the_error_one_bin(seed: int) -> bool:
-    bold, found = fakes.LogitDistortion(slope=0.5, scores=(0.7, 0.7)), []
+    bold, found = LogitDistortion(slope=0.5, scores=(0.7, 0.7)), []
     for b in (1, 3, 12, 60):
         rows = []
         for k in range(20):
@@ -487,7 +494,7 @@ def the_log_loss_chooses_as_the_truth_and_the_error_one_bin(seed: int) -> bool:
 
 
 def percentiles_never_hold_zero(seed: int) -> bool:
-    rng, perfect = np.random.default_rng(seed), fakes.LogitDistortion()
+    rng, perfect = np.random.default_rng(seed), LogitDistortion()
     options = {"level": 0.9, "n_draws": 200, "method": "percentile", "rng": seed}
     sets = [perfect.sample(1000, rng) for _ in range(5)]
     gap = ck.expected_calibration_error
@@ -499,7 +506,7 @@ def percentiles_never_hold_zero(seed: int) -> bool:
 
 def one_number_straightens_the_cycle(seed: int) -> bool:
     cycle = [[0.6, 0.4, 0], [0, 0.6, 0.4], [0.4, 0, 0.6]]
-    fake = fakes.DirichletFake((1, 1, 1), lesson12.LogLinear(cycle), "confidence-is-base")
+    fake = DirichletFake((1, 1, 1), lesson12.LogLinear(cycle), "confidence-is-base")
     fit, test = fake.sample(5000, seed), fake.sample(50_000, 1000 + seed)
     said = TemperatureScaling("probabilities").fit(fit.y_prob, fit.y_true).calibrate(test.y_prob)
     top = ck.expected_calibration_error(test.y_true, said, view="top-label").value
@@ -526,7 +533,7 @@ def one_temperature_leaves_the_dogs_off_and_vector_scaling_hardly(seed: int) -> 
 
 
 def doubled_logits_cost_more_than_no_model(seed: int) -> bool:
-    truth = fakes.LogitDistortion(scores=(0.6, 1.4)).sample(100_000, seed)
+    truth = LogitDistortion(scores=(0.6, 1.4)).sample(100_000, seed)
     q = truth.true_prob
     said = q, expit(2 * logit(q)), expit(logit(q) / 2)
     bills = [policy_cost(truth.y_true, p, costs=(1, 19)) for p in said]
@@ -535,7 +542,7 @@ def doubled_logits_cost_more_than_no_model(seed: int) -> bool:
 
 
 def regret_is_none_at_one_half_and_larger_at_the_low_end(seed: int) -> bool:
-    q = fakes.LogitDistortion(scores=(0.6, 1.4)).sample(100_000, seed).true_prob
+    q = LogitDistortion(scores=(0.6, 1.4)).sample(100_000, seed).true_prob
     t = np.arange(1, 10)[:, None] / 10
     wrong_side = (expit(2 * logit(q)) >= t) != (q >= t)
     few, regret = wrong_side.mean(axis=1), (np.abs(q - t) * wrong_side).mean(axis=1)
@@ -559,7 +566,7 @@ def timid_is_worse_than_none_where_patients_are_alike(seed: int) -> bool:
         ((0.1, 1.9), None),
         ((0.5, 9.5), (0.1, 0.43)),
     ):
-        q = fakes.LogitDistortion(scores=scores).sample(20_000, seed).true_prob
+        q = LogitDistortion(scores=scores).sample(20_000, seed).true_prob
         q = np.clip(q, 1e-9, 1 - 1e-9)
         where = worse_than_none(q, 0.5, 0.5)
         if len(worse_than_none(q, q.mean(), 0.5)) or (ends is None) != (not len(where)):
@@ -570,7 +577,7 @@ def timid_is_worse_than_none_where_patients_are_alike(seed: int) -> bool:
 
 
 def doubled_logits_are_worse_than_none_at_both_ends(seed: int) -> bool:
-    q = fakes.LogitDistortion(scores=(0.6, 1.4)).sample(20_000, seed).true_prob
+    q = LogitDistortion(scores=(0.6, 1.4)).sample(20_000, seed).true_prob
     low, high = (where := worse_than_none(q, 0.5, 2))[where < 0.5], where[where > 0.5]
     timid = [*worse_than_none(q, 0.5, 0.25), *worse_than_none(q, 0.5, 0.5)]
     return low.max() < 0.1 and high.min() > 0.8 and not timid
@@ -580,12 +587,12 @@ def doubled_logits_are_worse_than_none_at_both_ends(seed: int) -> bool:
 
 
 def a_small_perfect_clinic_is_not_accused(seed: int) -> bool:
-    clinic = fakes.LogitDistortion(scores=(0.8, 0.8)).sample(300, seed)
+    clinic = LogitDistortion(scores=(0.8, 0.8)).sample(300, seed)
     return audit(clinic.y_true, clinic.y_prob)["calibration"].verdict != "miscalibrated"
 
 
 def shuffled_labels_are_not_aligned(seed: int) -> bool:
-    rows = fakes.LogitDistortion(scores=(1.0, 1.5)).sample(1500, seed)
+    rows = LogitDistortion(scores=(1.0, 1.5)).sample(1500, seed)
     mixed = np.random.default_rng(seed).permutation(rows.y_true)
     return audit(mixed, rows.y_prob)["alignment"].verdict == "no discrimination"
 

@@ -169,7 +169,6 @@ RIGHT: dict[str, list[Any]] = {
         lambda n: ck.EqualMass(round(n**0.5)),
         lambda n: n // 50,
         lambda n: round(3 * n ** (1 / 3)),
-        lambda n: np.int64(round(n**0.5)),
     ],
     "8.7": [151, np.int64(151), 151.0],
 }

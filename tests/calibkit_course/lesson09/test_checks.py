@@ -78,10 +78,7 @@ RIGHT: dict[str, list[Any]] = {
         pd.Series([1.21, 0.89, 1.11]),
         [RATIO, 1 - 1.645 / EXPECTED**0.5, 1 + 1.645 / EXPECTED**0.5],
     ],
-    "9.2": [
-        lambda f: math.ceil((1.645 / (f - 1)) ** 2),
-        lambda f: np.array([np.ceil((1.64485 / (f - 1)) ** 2)]),
-    ],
+    "9.2": [lambda f: math.ceil((1.645 / (f - 1)) ** 2)],
     "9.3": [
         in_logits,
         in_odds,

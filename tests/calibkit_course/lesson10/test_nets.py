@@ -19,6 +19,7 @@ from tests.helpers import refuses
 torch = pytest.importorskip("torch")
 
 from calibkit_course.lesson10.nets import training  # noqa: E402
+from calibkit_course.lesson10.nets._torch import one_thread  # noqa: E402
 
 RNG = np.random.default_rng(0)
 LOSSES = ("cross-entropy", "label-smoothing", "focal", "mixup")
@@ -127,6 +128,38 @@ def test_a_step_of_ones_own_gets_batches_of_images():
     plain, other = trained(epochs=1)
     np.testing.assert_array_equal(weights(own), weights(plain))
     assert history.train_loss[0] == other.train_loss[0]
+
+
+@pytest.fixture
+def two_threads():
+    """Ask for two threads, as a caller would."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_one_thread_inside_also_after_leaving_an_inner_block(two_threads):
+    with one_thread():
+        assert torch.get_num_threads() == 1
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
+    with pytest.raises(KeyboardInterrupt), one_thread():
+        raise KeyboardInterrupt
+    assert torch.get_num_threads() == 2
+
+
+def test_training_is_in_one_thread(two_threads):
+    seen = []
+    trained(step=lambda *_: float(seen.append(torch.get_num_threads()) or 0), epochs=1)
+    assert set(seen) == {1} and torch.get_num_threads() == 2
+    z, y = np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 4
+    one = nets.OrderPreserving("logits").fit(z, y).calibrate(z)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    np.testing.assert_array_equal(nets.OrderPreserving("logits").fit(z, y).calibrate(z), one)
 
 
 class TestLosses:

@@ -141,7 +141,6 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "13.2": [
         *(by_loop, by_package, by_actions, bill(lambda p, c: p >= c)),
-        lambda *given: by_package(*given).value,
         lambda *given: round(by_loop(*given), 4),
     ],
     "13.3": [BUDGET, 0.0267, 0.027],
