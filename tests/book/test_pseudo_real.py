@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 from sklearn.base import clone
 
 from book.experiments import pseudo_real, synthetic
@@ -17,7 +16,6 @@ from book.experiments.pseudo_real import (
     claims,
     clones,
     debiased,
-    draw,
     evaluators as competing,
     page,
     real_maps,
@@ -194,23 +192,6 @@ def test_debiased_errors_and_vectors_are_what_the_code_computes() -> None:
     found = vectors.worths(*key.split("|")[:2], seed=0)
     for name, numbers in vectors.stored()["found"][key].items():
         assert found[name] == pytest.approx(numbers, abs=1e-3)
-
-
-@pytest.mark.long
-def test_the_page_shows_what_is_stored() -> None:
-    text = page.PAGE.read_text(encoding="utf-8")
-    parts = page.blocks(STUDY)
-    assert page.filled(text, parts) == text, "run: python dev.py pseudo --tables"
-    assert text.count("<!-- end -->") == len(parts)
-
-
-@pytest.mark.parametrize("name", draw.FIGURES)
-def test_the_pictures_are_up_to_date(name: str) -> None:
-    path = draw.IMAGES / draw.image(name)
-    with Image.open(path) as image:
-        words = image.text["Description"]
-    assert f":alt: {words}\n" in page.PAGE.read_text(encoding="utf-8")
-    assert path.stat().st_size < 150_000
 
 
 # --- what the page says --------------------------------------------------------------------------
