@@ -133,6 +133,12 @@ def test_the_numbers_are_still_theirs(line: tuple[str, str, str]) -> None:
     assert our_loss(line[1], line[0]) <= theirs + 1e-12
 
 
+def test_both_zeros_are_one_prediction() -> None:
+    """Isotonic regression sorts the bits of numbers."""
+    model = IsotonicCalibrator().fit([-0.0, 0.0, 0.5, -0.0, 0.0], [1, 0, 1, 0, 0])
+    assert model.count_.tolist() == [4, 1] and model.height_.tolist() == [0.25, 1]
+
+
 # --- numbers of dirichletcal, fitted to 600 rows and judged on 200 ------------------------------
 
 FIRST = slice(0, 600)
