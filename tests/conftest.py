@@ -16,7 +16,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.browser_pages import Visit
+from tests.browser_pages import SITE, Visit
 from tests.paths import LIVE, ROOT
 
 collect_ignore = ["tools/in_node"]  # programs for another Python
@@ -163,10 +163,9 @@ def browser(chromium: str) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """Serve the built book from this machine."""
-    folder = ROOT / "book" / "_build" / "html"
-    if not (folder / "index.html").exists():
+    if not (SITE / "index.html").exists():
         pytest.skip("the book has not been built: python dev.py book")
-    with served(folder) as address:
+    with served(SITE) as address:
         yield address
 
 

@@ -20,11 +20,9 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup, Tag
 
-from book import bank
 from calibkit_course import open_lesson
 from calibkit_course.learn import Drawing, messages
-from calibkit_course.learn.questions import read_questions
-from tests.browser_pages import asked_on
+from tests.browser_pages import asked_on, html_pages
 from tests.helpers import each_case
 from tests.paths import ROOT
 from tools import notebook_files as files
@@ -196,10 +194,7 @@ def site() -> Path:
 
 def addresses() -> list[str]:
     """Return the pages that readers visit."""
-    if not os.environ.get("CALIBKIT_SITE"):
-        return []
-    found = [*site().glob("book/**/*.html"), *site().glob("notebooks/**/*.html")]
-    return sorted(path.relative_to(site()).as_posix() for path in found)
+    return html_pages(site()) if os.environ.get("CALIBKIT_SITE") else []
 
 
 @cache
@@ -321,7 +316,8 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     assert len(here.select(".tag_hide-cell")) == tagged.count("hide-cell")
     explorers = here.select(".ck-explorer, .ck-quiz")
     assert len(explorers) == tagged.count("widget")
-    assert len(here.select(".ck-item")) == 4 * tagged.count("quiz")
+    asked = [f"q-{Path(name).name[:2]}-{place}" for place in (1, 2, 3, 4)]
+    assert [item["id"] for item in here.select(".ck-item")] == asked * tagged.count("quiz")
     assert all(item["aria-label"] for item in explorers)
     assert not here.select(".traceback, .stderr")
     assert "application/vnd.jupyter.widget" not in text(name) and "require.js" not in text(name)
@@ -426,17 +422,6 @@ def test_what_is_folded_and_what_stays_in_sight() -> None:
         f"  {tell} | output of {tell}", "  after", "  three | output of three",
         "Next", "free", "four | output of four",
     ]  # fmt: skip
-
-
-def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
-    questions = read_questions("06")
-    page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
-    extension("predict_first").Page({}, questions).fold(page)
-    forms = [node.astext() for node in page.children[1:]]
-    assert forms == [bank.item(question) for question in questions]
-    assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
-        [f"q-06-{place}"] for place in (1, 2, 3, 4)
-    ]
 
 
 def words(text: str) -> str:

@@ -45,6 +45,16 @@ def test_a_page_shows_what_comes_out_today_and_needs_a_place_for_it(command: str
         pages.filled("", parts)
 
 
+def test_every_row_of_the_ledger_obeys_the_rule_of_its_verdict() -> None:
+    rows = sources.ledger()
+    assert [row for row in rows if not sources.obeys(row)] == []
+    assert len({row["id"] for row in rows}) == len(rows) > 300
+    works = next(row for row in rows if row["verdict"] == "works")
+    elsewhere = {"test": "05#fig-05-distance"}  # the row names another lesson
+    for wrong in (elsewhere, {"test": "01#no words"}, {"reason": "why"}, {"verdict": "partly"}):
+        assert not sources.obeys(works | wrong)
+
+
 @pytest.mark.parametrize("name", ["pseudo_real", "verified"])
 def test_pictures_are_light_and_their_words_stand_on_their_page(name: str) -> None:
     page = (ROOT / "book" / f"{name}.md").read_text("utf-8")

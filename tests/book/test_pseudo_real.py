@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
@@ -216,20 +217,18 @@ def test_the_lesson_reads_what_the_study_has_found(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_on_a_real_network_pl3_bends_where_the_data_do() -> None:
     """The page speaks of the stored draws, of which the first is computed again."""
-    rows = [line.split(",") for line in real_maps.DRAWS.read_text("utf-8").splitlines()[1:]]
-    stored = {(name, int(seed)): (float(a), float(b)) for name, seed, a, b in rows}
+    rows = pd.read_csv(real_maps.DRAWS).set_index("network")
     text = page.PAGE.read_text(encoding="utf-8")
     for network in (real_maps.NETWORK, real_maps.OTHER):
-        draws = np.array([stored[network, seed] for seed in range(20)])
-        nearer, means = np.sum(draws[:, 0] < draws[:, 1]), draws.mean(axis=0)
-        error = draws.std(axis=0, ddof=1) / np.sqrt(20)
+        draws = rows.loc[network].set_index("seed").loc[range(20)]
+        (pl3, beta), (slack, room) = draws.mean(), draws.sem()
+        nearer = (draws.iloc[:, 0] < draws.iloc[:, 1]).sum()
         if network == real_maps.NETWORK:
-            (pl3, beta), (slack, room) = means, error
             words = f"{pl3:.1f} ± {slack:.1f} thousandths against {beta:.1f} ± {room:.1f}"
             assert f"In {nearer} of 20 draws" in text and words in text
         else:
-            words = f"{means[1]:.1f} thousandths against {means[0]:.1f}"
+            words = f"{beta:.1f} thousandths against {pl3:.1f}"
             assert f"beta is closer in {20 - nearer} of 20, {words}" in text
         # A search may end elsewhere on another processor.
         again = real_maps.thousandths(0, network)
-        assert again == pytest.approx(stored[network, 0], abs=0.5)
+        assert again == pytest.approx(tuple(draws.loc[0]), abs=0.5)
