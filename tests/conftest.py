@@ -72,30 +72,17 @@ def browser_path() -> str | None:
     return next((path for path in map(shutil.which, BROWSERS) if path), None)
 
 
-def data_path() -> Path | None:
-    """Return the folder with the optional real predictions."""
-    folder = Path(os.environ.get("CALIBKIT_DATA", ""))
-    return folder if "CALIBKIT_DATA" in os.environ and folder.is_dir() else None
-
-
-def missing_resources() -> dict[str, str]:
-    """Return, per marker, why its tests cannot run here."""
-    reasons = {}
-    if importlib.util.find_spec("playwright") is None:
-        reasons["browser"] = "playwright is not installed"
-    elif browser_path() is None:
-        reasons["browser"] = "Chromium is not installed"
-    if data_path() is None:
-        reasons["data"] = "CALIBKIT_DATA names no folder"
-    if not LIVE:
-        reasons["site"] = "the site is not built: python dev.py test --only live"
-    return reasons
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests whose resource is missing, with the reason."""
-    for marker, reason in missing_resources().items():
-        for item in items:
+    data = Path(os.environ.get("CALIBKIT_DATA") or os.devnull)
+    missing = {
+        "playwright is not installed": ("browser", importlib.util.find_spec("playwright") is None),
+        "Chromium is not installed": ("browser", browser_path() is None),
+        "CALIBKIT_DATA names no folder": ("data", not data.is_dir()),
+        "the site is not built: python dev.py test --only live": ("site", not LIVE),
+    }
+    for reason, (marker, is_missing) in missing.items():
+        for item in items if is_missing else []:
             if item.get_closest_marker(marker):  # a room may be called `data` too
                 item.add_marker(pytest.mark.skip(reason=reason))
 
