@@ -472,7 +472,7 @@ def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> Non
     here, asked = article(name), asked_on(name)
     drawn = sum(isinstance(one, Drawing) for one in asked.values())  # no confidence
     assert len(here.select(".ck-guess input[type=range]")) == len(asked) - drawn
-    asleep = here.select(".ck-guess :is(button, input)")
+    asleep = here.select(".ck-guess :is(button, input):not([hidden])")
     assert asleep and all(one.has_attr("disabled") for one in asleep)
     assert len(here.select("details.ck-fold")) == len(here.select("span.ck-hint"))
     assert text(name).count("<noscript><span>Guess in your mind") == len(asked)
