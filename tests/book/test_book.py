@@ -22,7 +22,7 @@ from bs4 import BeautifulSoup, Tag
 
 from calibkit_course import open_lesson
 from calibkit_course.learn import Drawing, messages
-from tests.browser_pages import asked_on, html_pages
+from tests.browser_pages import asked_on, html_pages, squeezed
 from tests.helpers import each_case
 from tests.paths import ROOT
 from tools import notebook_files as files
@@ -357,7 +357,7 @@ def may_stay(node: Any, pid: str) -> bool:
 @cache
 def seen(name: str) -> str:
     """Return what stands outside of folds."""
-    return words(
+    return squeezed(
         "".join(
             text
             for text in article(name).find_all(string=True)
@@ -424,11 +424,6 @@ def test_what_is_folded_and_what_stays_in_sight() -> None:
     ]  # fmt: skip
 
 
-def words(text: str) -> str:
-    """Return a text without what HTML and code marks change about it."""
-    return re.sub(r"[\s`]+", " ", text).strip()
-
-
 @needs_site
 @each_lesson()
 def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
@@ -447,11 +442,11 @@ def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
             (verdict,) = here.select(f'.ck-verdict[data-prediction="{pid}"]')
             assert verdict in here.select(f'.ck-fold[data-predictions~="{pid}"] .ck-verdict')
             folds = here.select(f'.ck-fold[data-predictions~="{pid}"]')
-            held = words("".join(fold.get_text() for fold in folds))
+            held = squeezed("".join(fold.get_text() for fold in folds))
             outcome = "" if is_drawn else prediction.shown(prediction.outcome)
             assert f"Outcome {pid}: {outcome}" in held
             assert (f'data-prediction="{pid}" data-canvas' in text(name)) == is_drawn
-            assert words(prediction.why) in held and words(prediction.why) not in seen(name)
+            assert squeezed(prediction.why) in held and squeezed(prediction.why) not in seen(name)
 
 
 @needs_site
@@ -473,7 +468,7 @@ def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> Non
     drawn = sum(isinstance(one, Drawing) for one in asked.values())  # no confidence
     assert len(here.select(".ck-guess input[type=range]")) == len(asked) - drawn
     asleep = here.select(".ck-guess :is(button, input):not([hidden])")
-    assert asleep and all(one.has_attr("disabled") for one in asleep)
+    assert len(asleep) >= 2 * len(asked) and all(one.has_attr("disabled") for one in asleep)
     assert len(here.select("details.ck-fold")) == len(here.select("span.ck-hint"))
     assert text(name).count("<noscript><span>Guess in your mind") == len(asked)
 
