@@ -8,6 +8,7 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import Prediction
 from tests.paths import ROOT
 
+SITE = ROOT / "book" / "_build" / "html"
 LESSON = "notebooks/04_read_a_reliability_diagram.html"
 FURTHER = "notebooks/further/04_further_read_a_reliability_diagram.html"
 DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
@@ -59,29 +60,23 @@ def hidden_words(source: Path) -> list[str]:
     return [start for start in starts if text.count(start) == 1]
 
 
-def html_pages(root: Path) -> list[str]:
+def html_pages(folder: Path = SITE) -> list[str]:
     """Return the pages that readers visit, found by glob."""
-    folder = root / "book" / "_build" / "html"
     found = [*folder.glob("book/**/*.html"), *folder.glob("notebooks/**/*.html")]
     return sorted(path.relative_to(folder).as_posix() for path in found)
-
-
-def number_of(name: str) -> str:
-    """Return the two digits of a lesson's page."""
-    return Path(name).name[:2]
 
 
 def asked_on(name: str) -> dict[str, Prediction]:
     """Return the predictions that the page of a lesson asks for."""
     text = (ROOT / name).with_suffix(".md").read_text(encoding="utf-8")
     asked = set(re.findall(r'lesson\.predict\(\s*"(\w+)"', text))
-    found = open_lesson(number_of(name)).predictions
+    found = open_lesson(Path(name).name[:2]).predictions
     return {pid: one for pid, one in found.items() if pid in asked}
 
 
-def lesson_pages(root: Path) -> list[str]:
+def lesson_pages() -> list[str]:
     """Return the pages that are lessons."""
-    return [name for name in html_pages(root) if name.startswith("notebooks/")]
+    return [name for name in html_pages() if name.startswith("notebooks/")]
 
 
 def squeezed(text: str) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from tests.calibkit_course.lesson00 import test_checks as checks00
 from tools import notebook_files as files
 from tools.notebook_solved import with_solutions
 
@@ -79,17 +78,6 @@ CHECK = 'lesson.check("0.1")'
 def short(*lines: str, answer: str = GOOD) -> Callable[[], bytes]:
     """Return a maker of a small workbook of lesson 00 with these cells before the answer."""
     return lambda: of_code(SETUP, *lines, answer, CHECK)
-
-
-def wrong(lesson: str, table: dict[str, list[tuple[Any, str]]], row: int) -> bytes:
-    """Return a lesson answered with one row of the tables of wrong answers."""
-    variables = {"0.1": "share", "1.1": "frequencies", "1.3": "accuracy"}
-    lines = {
-        cid: f"from fractions import Fraction\n{variables[cid]} = {rows[row][0]!r}"
-        for cid, rows in table.items()
-        if cid in variables
-    }
-    return answering(lesson, lines)
 
 
 def edited_checks() -> bytes:
@@ -161,7 +149,7 @@ def copies(folder: Path, fenced: bool = True) -> dict[str, Copy]:
             {"4.1": "Wrong kind", "4.2": "Not attempted"},
             raised=("RuntimeError: stuck",),
         ),
-        "00_wrong.ipynb": Copy(lambda: wrong("00", checks00.WRONG, 2), ALMOST),
+        "00_wrong.ipynb": Copy(lambda: answering("00", {"0.1": BAD}), ALMOST),
         "guess_00.ipynb": Copy(guessed, BLANK, guesses={"0a": "typed in, wrong"}),
         "exits_00.ipynb": Copy(short(DIES), RIGHT, raised=("the process ended",)),
         "Zoë Ñandú 学生_00.ipynb": Copy(
