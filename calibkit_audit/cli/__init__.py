@@ -172,7 +172,7 @@ def _scores(options: Options) -> list[str]:
         scores = [name for text in scores for name in _parts(text)]
     if not options.label or not scores:
         missing = "--prob" if options.label else "--label"
-        dialect = Dialect.checked(options.delimiter, options.decimal)
+        dialect = Dialect(options.delimiter, options.decimal)
         names = column_names(options.paths[0], dialect)
         raise ValueError(
             f"{missing} is missing. The columns of {quote(options.paths[0])} are {quotes(names)}; "

@@ -8,6 +8,7 @@ from os.path import samefile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
@@ -53,7 +54,8 @@ class Log:
             rows = block
             if self.columns.on:
                 found = [self.labels.get(key.strip()) for key in texts_of(block, self.columns.on)]
-                rows = block._replace(columns=block.columns | {self.columns.label: found})
+                joined = {self.columns.label: np.array(found, dtype=object)}
+                rows = block._replace(columns=block.columns | joined)
             if self.drop_missing:
                 rows = with_values(rows, self.columns, more)
                 self.changes[LEFT_OUT] += block.n - rows.n
@@ -80,7 +82,7 @@ def open_log(
     """
     if (labels is None) != (given.get("on") is None):
         raise ValueError("labels= and on= go together: a file, and a column of both files.")
-    wanted, dialect = columns_of(label, prob, **given), Dialect.checked(delimiter, decimal)
+    wanted, dialect = columns_of(label, prob, **given), Dialect(delimiter, decimal)
     names, found = [str(path) for path in paths], list[Columns]()
     for number, path in enumerate(names):
         place = Place(path)

@@ -328,7 +328,7 @@ def test_labels_of_another_file_are_found_by_a_column(run: Run) -> None:
     csv("labels.csv", "y,id", label[order], name[order])
     assert answers(run(*joined))[0] == whole
     csv("labels.csv", "y,id", label[7:], name[7:])
-    assert "log.csv': no value in column 'y', rows 1, 2" in run(*joined).err
+    assert "log.csv', row 1: no value in column 'y' (7 of 400" in run(*joined).err
     assert "(7 rows without" in answers(run(*joined, "--drop-missing"))[1]
     csv("labels.csv", "y,id", [*label, 1], [*name, 3])
     assert "labels.csv', row 401: 'id' = '3' comes twice" in run(*joined).err
@@ -441,8 +441,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "one file for two": ("audit log.csv USUAL --html r --json ./r", "named for two reports"),
     "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
     "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
-    "groups are labels": ("audit log.csv USUAL --group y", "'y' is the labels'"),
-    "groups are scores": ("audit log.csv USUAL --group p", "'p' is the labels'"),
+    "groups are labels": ("audit log.csv USUAL --group y", "none of groups.* label 'y'"),
+    "groups are scores": ("audit log.csv USUAL --group p", "none of groups.* probabilities 'p'"),
     "no event": ("audit zero.csv USUAL", "y = 1 never occurs"),
     "no such option": ("audit log.csv USUAL --fail x", "unrecognized arguments"),
     "no command": ("", "required"),

@@ -254,9 +254,13 @@ def test_other_marks_between_columns_and_in_numbers(tmp_path, text: str, marks: 
 BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "just above 1": ("y,p\n1,1.0000001\n", {}, r"'p' = 1\.0000001 is not a probability"),
     "one column twice": ("y,p\n1,.5\n", {"prob": ["p", "p"]}, "must be different columns"),
-    "missing probability": ("y,p\n1,.5\n0,\n1,.5\n0,\n", {}, r"no value in column 'p', rows 2, 4"),
-    "missing label": ("y,p\n1,.5\n,.4\n", {}, "no value in column 'y', row 2"),
-    "nan": ("y,p\n1,.5\n1,nan\n", {}, "no value in column 'p', row 2"),
+    "missing probability": (
+        "y,p\n1,.5\n0,\n1,.5\n0,\n",
+        {},
+        r"row 2: no value in column 'p' \(2 of 4 rows",
+    ),
+    "missing label": ("y,p\n1,.5\n,.4\n", {}, "row 2: no value in column 'y'"),
+    "nan": ("y,p\n1,.5\n1,nan\n", {}, "row 2: no value in column 'p'"),
     "too large": ("y,p\n1,.5\n0,1.5\n", {}, r"row 2: 'p' = 1.5 is not a probability"),
     "decimal comma": ('y,p\n1,"0,5"\n', {}, "'0,5' in column 'p' is no number"),
     "label 2": ("y,p\n0,.5\n2,.5\n", {}, "row 2: label '2' .* neither 0 nor 1.*--positive"),
@@ -269,7 +273,7 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),
     "per cent": ("y,p\n1,50%\n", {}, "'50%' in column 'p' is no number. .*per ?cent sign"),
     "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .*percentages .--percent. or"),
-    "label NA": ("y,p\nNA,.5\nyes,.5\n", {"positive": "yes"}, "no value in column 'y', row 1"),
+    "label NA": ("y,p\nNA,.5\nyes,.5\n", {"positive": "yes"}, "row 1: no value in column 'y'"),
     "semicolons": ("y;p\n1;,5\n", {}, "column 'y' is not there.*separated by semicolons"),
     "tabs": ("y\tp\n1\t.5\n", {}, "separated by tabs"),
     "blanks": ("y  p\n1  .5\n", {}, "separated by blanks.*--delimiter ' '"),
@@ -288,8 +292,8 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 # Files that alone are no fault: what is said of them names no file.
 BAD_REQUESTS: list[tuple[str, dict[str, Any], str]] = [
-    ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
-    ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
+    ("y,p\n1,.5\n", {"decimal": ","}, "',' and decimal=',' must be two different marks"),
+    ("y,p\n1,.5\n", {"delimiter": ";;"}, "';;' .* must be two different marks: one character"),
     *(
         (f"y,k,p\n{rows}\n", {"predicted": "k"} | options, words)
         for rows, options, words in (
@@ -375,7 +379,9 @@ def test_the_log_of_a_language_model(tmp_path: Path) -> None:
         assert audit(**found).to_dict()["answers"] == wanted
     rows[7]["resps"].append(["-1", "False"])  # a question with one more choice
     write_csv(path, "\n".join(map(json.dumps, rows)))
-    with pytest.raises(PredictionFileError, match="no value in column 'resps.3.0', rows 1, 2"):
+    with pytest.raises(
+        PredictionFileError, match=r"row 1: no value in column 'resps.3.0' \(299 of 300"
+    ):
         read_predictions(path, label="target", prob="resps.*.0", logits=True)
 
 
@@ -384,7 +390,7 @@ def test_the_log_of_a_language_model(tmp_path: Path) -> None:
     [
         ('{"y": 1, "p": }', "row 2: is no JSON"),
         ("[1, 0.5]", "row 2: is no object"),
-        ('{"y": 1, "p": null}', "no value in column 'p', row 2"),
+        ('{"y": 1, "p": null}', "row 2: no value in column 'p'"),
         ('{"y": 1, "p": "high"}', "row 2: 'high' in column 'p' is no number"),
         ("[" * 100_000, "cannot be read|is no JSON"),
     ],
@@ -410,12 +416,12 @@ DAYS = pa.array([0, 1]).cast(pa.timestamp("s"))
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"y": [1, 0], "p": [0.5, None]}, "no value in column 'p', row 2"),
-        ({"y": [1, None], "p": [0.5, 0.6]}, "no value in column 'y', row 2"),
-        ({"y": [1, 0], "p": ["0.5", "0.6"]}, "holds text"),
+        ({"y": [1, 0], "p": [0.5, None]}, "row 2: no value in column 'p'"),
+        ({"y": [1, None], "p": [0.5, 0.6]}, "row 2: no value in column 'y'"),
+        ({"y": [1, 0], "p": ["0.5", "high"]}, "row 2: 'high' in column 'p' is no number"),
         ({"y": [1, 0], "p": [[0.5], [0.6]]}, "column 'p' holds 'list.*one number or text"),
         ({"y": [b"yes", b"no"], "p": [0.5, 0.6]}, "column 'y' holds 'binary'"),
-        ({"y": DAYS, "p": [0.5, 0.6]}, "datetime64.*not labels"),
+        ({"y": DAYS, "p": [0.5, 0.6]}, "label '1970-01-01 00.*--positive"),
     ],
 )
 def test_columns_of_odd_types_are_refused(tmp_path: Path, columns: Any, words: str) -> None:
@@ -426,7 +432,7 @@ def test_columns_of_odd_types_are_refused(tmp_path: Path, columns: Any, words: s
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("p", np.nan, "no value in column 'p', row {row}"),
+        ("p", np.nan, "row {row}: no value in column 'p'"),
         ("p", -0.25, "row {row}: 'p' = -0.25"),
         ("y", 2, "row {row}: label '2'"),
     ],
