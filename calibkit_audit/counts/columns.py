@@ -184,23 +184,23 @@ def floats_of(block: Block, name: str, *, percent: bool = False) -> FloatArray:
 
 
 def numbers_of(
-    block: Block, name: str, *, finite: bool = False, percent: bool = False
+    block: Block, name: str, *, finite: bool = False, percent: bool = False, remedy: str = ""
 ) -> FloatArray:
     """Return a column of probabilities, also from percentages, or of any finite numbers."""
     column = floats_of(block, name, percent=percent)
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column
-    _refuse_missing(block, name, np.isnan(column))
+    _refuse_missing(block, name, np.isnan(column), remedy)
     row = int(good.argmin())
-    problem = "is not a probability in [0, 1]."
+    other = "" if column[row] < 0 else "percentages (--percent) or "
+    remedy = remedy or f"If these are {other}logits, say so (command line: --logits)."
+    value = f"{quote(name)} = {repr(column[row].item()).removesuffix('.0')}"
     if finite:
-        problem = "is not a finite logit or weight."
-    elif not percent:
-        other = "" if column[row] < 0 else "percentages (--percent) or "
-        problem += f" If these are {other}logits, say so (command line: --logits)."
-    value = repr(column[row].item()).removesuffix(".0") + ", divided by 100," * percent
-    raise block.place.error(f"{quote(name)} = {value} {problem}", row)
+        raise block.place.error(f"{value} is not a finite logit or weight.", row)
+    if percent:
+        raise block.place.error(f"{value}, divided by 100, is not a probability in [0, 1].", row)
+    raise block.place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
 def with_values(block: Block, columns: Columns, more: Sequence[str] = ()) -> Block:
@@ -243,7 +243,7 @@ def _parse(block: Block, name: str, *, percent: bool) -> FloatVector:
 
 def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
     """Return checked probabilities, or logits, of shape (n,) or (n, K); count rescaled rows."""
-    how = {"finite": columns.logits, "percent": columns.percent}
+    how: dict[str, Any] = {"finite": columns.logits, "percent": columns.percent}
     parts = [numbers_of(block, name, **how) for name in columns.prob]
     changes[PERCENT] += block.n if columns.percent else 0
     table = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
@@ -323,12 +323,12 @@ def _as_text(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _refuse_missing(block: Block, name: str, missing: NDArray[np.bool_]) -> None:
+def _refuse_missing(block: Block, name: str, missing: NDArray[np.bool_], remedy: str = "") -> None:
     if missing.any():
         rows = f"{missing.sum():,} of {block.n:,} rows read at once"
-        raise block.place.error(
-            f"no value in column {quote(name)} ({rows}). Repair them, or leave out all rows "
-            "without label or prediction: drop_missing=True (command line: --drop-missing); they "
-            "are counted.",
-            int(missing.argmax()),
+        remedy = remedy or (
+            "Repair them, or leave out all rows without label or prediction: drop_missing=True "
+            "(command line: --drop-missing); they are counted."
         )
+        problem = f"no value in column {quote(name)} ({rows}). {remedy}"
+        raise block.place.error(problem, int(missing.argmax()))

@@ -240,10 +240,9 @@ def _check_classes(true: set[str], predicted: set[str], place: Place) -> None:
             f"No predicted class is among the true ones, which are {quotes(sorted(true))}; the "
             f"predicted ones are {quotes(sorted(predicted))}. Spell both alike."
         )
-    spelt: dict[str, str] = {}
-    for word in sorted(true | predicted):
-        other = spelt.setdefault(plain_word(word), word)
-        if other != word and not (word in true and other in true):
+    known = {plain_word(word): word for word in true}
+    for word in sorted(predicted - true):
+        if other := known.get(plain_word(word)):
             raise place.error(
                 f"{quote(other)} and {quote(word)} look like one class, but one is among the "
                 "predicted classes only. Spell both columns alike."

@@ -23,6 +23,7 @@ from calibkit_audit.auditing.predictions import keep_rows
 from calibkit_audit.auditing.settings import CODES
 from calibkit_audit.cli import main
 from calibkit_audit.counts import readers
+from tests.calibkit_audit.test_doctor import version_without
 from tests.helpers import class_data
 from tests.paths import ROOT
 
@@ -430,7 +431,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "no file": ("audit none.csv USUAL", "there is no such file"),
     "both": ("audit log.csv USUAL --logits p", "not both"),
     "unknown code": ("audit log.csv USUAL --fail-if bad", "'bad' is no code; codes: aligned"),
-    "empty code": ("audit log.csv USUAL --fail-if ,", "names no code"),
+    "empty code": ("audit log.csv USUAL --fail-if ,", "'' is no code"),
     "costs": ("audit log.csv USUAL --costs 1-20", "not of the form FP:FN"),
     "view": ("audit log.csv USUAL --view sideways", "does not exist"),
     "bins": ("audit log.csv USUAL --bins 0", "bins"),
@@ -438,7 +439,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "html is a folder": ("audit log.csv USUAL --html .", FOLDER),
     "html on -": ("audit log.csv USUAL --html=-", FOLDER),
     "a device": (f"audit log.csv USUAL --html {os.devnull}", FOLDER),
-    "one file for two": ("audit log.csv USUAL --html r --json ./r", "named for two reports"),
+    "one file for two": (
+        "audit log.csv USUAL --html r --json ./r",
+        "'./r' would overwrite .* another report",
+    ),
     "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
     "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
     "groups are labels": ("audit log.csv USUAL --group y", "none of groups.* label 'y'"),
@@ -456,19 +460,23 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "counts": (
         "rate j.csv --judge score --label votes",
-        "'votes' = 3 is out of range. People say 0, 1 or a share; of counts name",
+        "row 1: 'votes' = 3 of 1 is no share of people. They say 0, 1 or a share; of counts name",
+    ),
+    "no whole raters": (
+        "rate j.csv --judge score --label human --raters id",
+        "row 1: 'human' = 1 of 0 is no share of people",
     ),
     "no score": (
         "rate j.csv --judge q --label human",
-        "row 9: 'q' = 2 is out of range. Each row needs the judge's",
+        "row 9: 'q' = 2 is not a probability .* Each row needs the judge's",
     ),
     "missing score": (
         "rate j.csv --judge human --label score",
-        "row 5: 'human' is missing. Each row needs",
+        r"row 5: no value in column 'human' \(300 of 400 .* Each row needs",
     ),
     "no chance": (
-        "rate j.csv --judge score --label human --chance id",
-        "row 1: 'id' = 0 is out of range. Each row needs the prob",
+        "rate j.csv --judge score --label human --chance q",
+        "row 9: 'q' = 2 is not a probability .* Each row needs the prob",
     ),
     "no raters": ("rate j.csv --judge score --label human --raters no", "column 'no' is not there"),
     "no labels": ("rate j.csv --judge score", "the following arguments are required: --label"),
@@ -598,7 +606,7 @@ def test_a_monitor_looks_at_each_day_once_and_remembers(run: Run, subtests) -> N
         (("tuesday.csv", "--model", "june"), "model='may', not 'june'"),
         (("tuesday.csv", "--alpha", "0.01"), "alpha=0.05, not 0.01"),
         (("none.csv",), "no such file"),
-        (("tuesday.csv", "--json", "s.json"), "named for two"),
+        (("tuesday.csv", "--json", "s.json"), "another report"),
     ):
         with subtests.test(words):
             said = run("monitor", options[0], *WATCH, *options[1:])
@@ -654,7 +662,7 @@ def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     said = run("doctor")
     assert said.code == 0
     assert "All is well." in said.out
-    monkeypatch.setattr(doctor, "installed_version", lambda name: "" if name == "scipy" else "9")
+    monkeypatch.setattr(doctor, "version", version_without("scipy"))
     said = run("doctor")
     assert said.code == 2
     assert "✗ scipy missing; run: pip install scipy" in " ".join(said.out.split())
