@@ -65,13 +65,11 @@ class Columns:
     @property
     def labels(self) -> dict[str, int]:
         """The number of the class of each label."""
-        if self.classes:
-            return {name: k for k, name in enumerate(self.classes)}
         if len(self.prob) == 1:
             return {"0": 0, "1": 1, "false": 0, "true": 1}
-        names = {name: k for k, name in enumerate(self.prob)}
+        names = {name: k for k, name in enumerate(self.classes or self.prob)}
         # Columns that are called 1, 2, 3 name their classes, in every kind of file.
-        if any(name.strip().isdecimal() for name in names):
+        if self.classes or any(name.strip().isdecimal() for name in names):
             return names
         return {str(k): k for k in range(len(names))} | names
 
@@ -163,15 +161,10 @@ def _hint(names: Sequence[str]) -> str:
 # --- what a block says ----------------------------------------------------------------------------
 
 
-def texts_of(block: Block, name: str) -> list[str]:
+def words_of(block: Block, name: str) -> NDArray[np.str_]:
     """Return a column of any kind in words, without a missing one."""
     _refuse_missing(block, name, _missing(block, name, {""}))
-    return list(map(_as_text, block.columns[name].tolist()))
-
-
-def words_of(block: Block, name: str) -> NDArray[np.str_]:
-    """Return the same as an array."""
-    return np.array(texts_of(block, name), dtype=np.str_)
+    return np.array(list(map(_as_text, block.columns[name].tolist())), dtype=np.str_)
 
 
 def floats_of(block: Block, name: str, *, percent: bool = False) -> FloatArray:

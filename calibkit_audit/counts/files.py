@@ -20,8 +20,8 @@ from calibkit_audit.counts.columns import (
     events_of,
     plain_word,
     scores_of,
-    texts_of,
     with_values,
+    words_of,
 )
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import Block, Dialect, FilePath, blocks_of, column_names
@@ -53,7 +53,7 @@ class Log:
         for block in blocks_of(path, list(names), dialect=self.dialect):
             rows = block
             if self.columns.on:
-                found = [self.labels.get(key.strip()) for key in texts_of(block, self.columns.on)]
+                found = [self.labels.get(key.strip()) for key in words_of(block, self.columns.on)]
                 joined = {self.columns.label: np.array(found, dtype=object)}
                 rows = block._replace(columns=block.columns | joined)
             if self.drop_missing:
@@ -110,7 +110,7 @@ def _read_labels(path: str, log: Log) -> dict[str, str]:
     columns = Columns(label, (on,)).resolve(column_names(path, log.dialect), Place(path))
     labels: dict[str, str] = {}
     for rows in replace(log, columns=columns, changes=Changes()).blocks(path):
-        pairs = zip(texts_of(rows, on), texts_of(rows, label), strict=True)
+        pairs = zip(words_of(rows, on), words_of(rows, label), strict=True)
         for row, (key, text) in enumerate(pairs):
             if key.strip() in labels:
                 what = f"{quote(on)} = {quote(key)} comes twice; which label is the right one?"

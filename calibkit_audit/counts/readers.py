@@ -187,12 +187,9 @@ def _json_rows(place: Place) -> Iterator[dict[str, Any]]:
     """Yield the values of each object; of nested ones the names are paths, such as ``a.0.b``."""
     for number, line in enumerate(filter(str.strip, _lines(place))):
         try:
-            row = json.loads(line)
-            values = dict(_leaves(row, "")) if isinstance(row, dict) else None
-        except (ValueError, RecursionError) as error:
-            raise place.error(f"is no JSON ({error}).", number) from None
-        if values is None:
-            raise place.error("is no object: {…} with names and values is needed.", number)
+            values = dict(_leaves(json.loads(line), ""))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise place.error(f"is no object in JSON, {{…}} ({error}).", number) from None
         yield values
 
 

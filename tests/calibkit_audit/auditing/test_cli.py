@@ -99,17 +99,6 @@ def test_an_audit_is_printed(run: Run) -> None:
     assert run("audit", "log.csv", *USUAL).out == said.out  # the same seed, the same words
 
 
-def test_a_file_with_semicolons_and_decimal_commas(run: Run) -> None:
-    text = Path(log(0.4)).read_text(encoding="utf-8")
-    Path("other.csv").write_text(text.replace(",", ";").replace(".", ","), encoding="utf-8")
-    dialect = ("--delimiter", ";", "--decimal", ",")
-    first = run("audit", "log.csv", *USUAL, "--title", "log")
-    again = run("audit", "other.csv", *dialect, *USUAL, "--title", "log")
-    assert findings(again) == findings(first)
-    wrong = run("audit", "other.csv", *USUAL)
-    assert wrong.code == 2 and "--delimiter ';'" in wrong.err
-
-
 @pytest.mark.parametrize(
     ("command", "prob", "condition", "code"),
     [
@@ -238,48 +227,48 @@ def answers(said: Said) -> Any:
     return found["answers"], found["title"] + found["notes"][0]
 
 
-def test_rows_without_a_value_are_left_out_and_counted(run: Run) -> None:
+PLAIN = LogitDistortion(slope=0.5).sample(400, rng=1)
+Y, P = PLAIN.y_true.astype(int).tolist(), PLAIN.y_prob.round(3).tolist()
+TEXT, CENT, NAMED = (
+    "y,p\n" + "".join(row.format(y=Y[k], p=P[k], cent=100 * P[k], k=k) for k in range(400))
+    for row in ("{y},{p}\n", "{y},{cent:.1f} %\n", "{k},{p}\n")
+)
+GONE = "400 rows with predictions in per cent, divided by 100"
+# What stands in a file, options and words of reports that all say the same.
+SAME = {
+    "marks": (TEXT.replace(",", ";").replace(".", ","), "--delimiter ; --decimal ,", ""),
+    "per cent": (CENT.replace(" %", ""), "--percent", GONE),
+    "with signs": (CENT.replace("2 %", "2%"), "--percent", GONE),
+    "gaps": (f"{TEXT}NA,.5\n1,\nnan,.5\n1,none\n,\n", "--drop-missing", "(5 rows without label or"),
+    "labels elsewhere": (
+        f"{NAMED}x,.5\n",
+        "--labels l.csv --on id --drop-missing",
+        "(1 row without",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_rows_as_people_have_them_give_one_report(run: Run, name: str) -> None:
+    text, options, words = SAME[name]
+    Path("log.csv").write_text(text.replace("y,p", "id,p") if "--on" in options else text)
+    order = np.random.default_rng(0).permutation(400)
+    csv("l.csv", "y,id", np.array(Y)[order], order)
+    found, said = answers(run("audit", "log.csv", *USUAL, *options.split(), *JSON))
+    assert found == audit(Y, P).to_dict()["answers"]
+    assert words in said
+
+
+def test_rows_without_a_value_are_left_out_of_all_models_and_of_a_monitor(run: Run) -> None:
     head, *rows = Path(two_models()).read_text(encoding="utf-8").splitlines()
     whole = json.loads(run("compare", "log.csv", *PAIR, *JSON).out)
     gaps = ["NA,.5,.5,a", "1,,.5,a", *rows, "nan,.5,.5,a", "1,none,.5,a", ",,,", "1,.5,NA,b"]
     Path("log.csv").write_text("\n".join([head, *gaps]), encoding="utf-8")
-    for command, prob, lost in (("audit", "bold", 5), ("compare", "bold,fair", 6)):
-        said = run(command, "log.csv", "--label", "y", "--prob", prob, "--drop-missing")
-        left = f"({lost} rows without label or prediction left out): {1506 - lost:,} predictions"
-        assert said.code == 0 and left in said.out
     found = json.loads(run("compare", "log.csv", *PAIR, "--drop-missing", *JSON).out)
     assert found["differences"] == whole["differences"]
     assert found["notes"][0] == "Rows: 6 rows without label or prediction left out."
     watched = run("monitor", "log.csv", *PAIR[:3], "fair", "--state", "s.json", "--drop-missing")
     assert "note: 4 rows without label or prediction left out." in watched.err
-    for rows, words in (
-        ([*gaps, "1,.5,5,b"], "row 1,507: 'fair' = 5"),  # as it stands in the file
-        (["NA,.5,.5,a"], r"there are no rows (1 row without label"),
-    ):
-        Path("log.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
-        assert words in run("compare", "log.csv", *PAIR, "--drop-missing").err
-
-
-def test_percentages_are_told_and_give_the_report_of_their_hundredths(run: Run) -> None:
-    head, *rows = Path(log()).read_text(encoding="utf-8").splitlines()
-    place = head.split(",").index("p")
-    cells = [row.split(",") for row in rows]
-    for kind in ("share", "percent", "with a sign"):
-        for row, cell in enumerate(cells):
-            share = round(float(rows[row].split(",")[place]), 3)
-            signs = "" if kind != "with a sign" else " %" if row % 2 else "%"
-            cell[place] = f"{share}" if kind == "share" else f"{round(100 * share, 1)}{signs}"
-        Path("log.csv").write_text("\n".join([head, *map(",".join, cells)]), encoding="utf-8")
-        if kind == "share":
-            wanted = answers(run("audit", "log.csv", *USUAL, *JSON))[0]
-            continue
-        assert "--percent" in run("audit", "log.csv", *USUAL).err
-        found, words = answers(run("audit", "log.csv", *USUAL, "--percent", *JSON))
-        assert found == wanted
-        assert f"{len(rows):,} rows with predictions in per cent, divided by 100" in words
-    assert "logits are no" in run("audit", "log.csv", *USUAL[:2], "--logits", "p", "--percent").err
-    Path("log.csv").write_text("\n".join([head, rows[0], "1,100.5"]), encoding="utf-8")
-    assert "divided by 100, is not" in run("audit", "log.csv", *USUAL, "--percent").err
 
 
 def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
@@ -301,7 +290,6 @@ def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
         rounded[5] = row
         said = run("audit", written(rounded), *CLASSES, "--rescale")
         assert said.code == 2 and "row 6: " in said.err and "from 0.9 to 1.1" in said.err
-    assert "one column per class" in run("audit", log(), *USUAL, "--rescale").err
 
 
 def test_a_table_in_memory_says_the_same() -> None:
@@ -318,24 +306,6 @@ def test_a_table_in_memory_says_the_same() -> None:
     assert "2 rows without label" in other.title and "divided by their sum" in other.title
 
 
-def test_labels_of_another_file_are_found_by_a_column(run: Run) -> None:
-    data = LogitDistortion(slope=0.5).sample(400, rng=1)
-    label, prob, name = data.y_true, data.y_prob, np.arange(400)
-    columns = (*USUAL, *JSON)
-    whole = answers(run("audit", csv("log.csv", "y,p", label, prob), *columns))[0]
-    csv("log.csv", "id,p", name, prob)
-    joined = ("audit", "log.csv", *columns, "--labels", "labels.csv", "--on", "id")
-    order = np.random.default_rng(0).permutation(400)
-    csv("labels.csv", "y,id", label[order], name[order])
-    assert answers(run(*joined))[0] == whole
-    csv("labels.csv", "y,id", label[7:], name[7:])
-    assert "log.csv', row 1: no value in column 'y' (7 of 400" in run(*joined).err
-    assert "(7 rows without" in answers(run(*joined, "--drop-missing"))[1]
-    csv("labels.csv", "y,id", [*label, 1], [*name, 3])
-    assert "labels.csv', row 401: 'id' = '3' comes twice" in run(*joined).err
-    assert "go together" in run(*joined[:-2]).err
-
-
 def test_a_column_that_says_what_was_right(run: Run) -> None:
     rng = np.random.default_rng(0)
     sure = rng.uniform(0.5, 1, 400)
@@ -346,13 +316,6 @@ def test_a_column_that_says_what_was_right(run: Run) -> None:
     assert found == audit(right, sure, predicted=True).to_dict()["answers"]
     said = json.loads(run("compare", *columns, "--prob", "sure,other", *JSON).out)
     assert said["view"] == "top-label"
-    assert "one column of confidence" in run("audit", *columns, "--prob", "sure,other").err
-
-
-def test_logits_that_are_probabilities_are_refused_alike(run: Run) -> None:
-    for command, *more in (("audit",), ("monitor", "--state", "s.json")):
-        said = run(command, log(), "--label", "y", "--logits", "p", *more)
-        assert said.code == 2 and "pass y_prob= (command line: --prob)" in said.err
 
 
 # --- compare -------------------------------------------------------------------------------------
@@ -448,6 +411,18 @@ REFUSED: dict[str, tuple[str, str]] = {
     "groups are labels": ("audit log.csv USUAL --group y", "none of groups.* label 'y'"),
     "groups are scores": ("audit log.csv USUAL --group p", "none of groups.* probabilities 'p'"),
     "no event": ("audit zero.csv USUAL", "y = 1 never occurs"),
+    "semicolons": ("audit marks.csv USUAL", "--delimiter ';'"),
+    "not --percent": ("audit cent.csv USUAL", "--percent"),
+    "per cent of logits": ("audit log.csv --label y --logits p --percent", "logits are no"),
+    "too many per cent": ("audit cent.csv USUAL --percent", "row 2.* divided by 100, is not"),
+    "rescaled": ("audit log.csv USUAL --rescale", "one column per class"),
+    "only gaps": ("audit gap.csv USUAL --drop-missing", r"no rows \(1 row without label"),
+    "beside gaps": ("audit cent.csv USUAL --drop-missing", "row 2: 'p' = 100.5"),
+    "half of a join": ("audit log.csv USUAL --labels gap.csv", "go together"),
+    "a name twice": ("audit log.csv USUAL --labels two.csv --on p", "row 2: 'p' = '.5' comes tw"),
+    "a name less": ("audit two.csv USUAL --labels gap.csv --on p", r"gap.csv', row 1: no value"),
+    "logits": ("audit log.csv --label y --logits p", r"y_prob= \(command line: --prob\)"),
+    "logits watched": ("monitor log.csv --label y --logits p --state s", "line: --prob"),
     "no such option": ("audit log.csv USUAL --fail x", "unrecognized arguments"),
     "no command": ("", "required"),
     "one model": ("compare log.csv USUAL", "two or more different models"),
@@ -490,6 +465,10 @@ def test_wrong_use_is_refused_in_a_sentence(run: Run, what: str) -> None:
     for name, text in {
         "log.txt": "y,p\n",
         "four.csv": "y,a_x,a_y,b_x,b_z\nx,.5,.5,.5,.5\ny,.5,.5,.5,.5\n",
+        "marks.csv": "y;p\n1;,5\n",
+        "cent.csv": "y,p\n,50\n1,100.5\n",
+        "gap.csv": "y,p\n,.5\n",
+        "two.csv": "y,p\n1,.5\n0,.5\n",
         "zero.csv": "y,p,bold,fair\n0,.1,.1,.2\n0,.3,.3,.2\n",
     }.items():
         Path(name).write_text(text, encoding="utf-8")

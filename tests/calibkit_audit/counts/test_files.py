@@ -357,11 +357,12 @@ def test_the_log_of_a_language_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"y": 1, "p": }', "row 2: is no JSON"),
-        ("[1, 0.5]", "row 2: is no object"),
+        ('{"y": 1, "p": }', r"row 2: is no object in JSON, \{…\}"),
+        ("[1, 0.5]", "row 2: no value in column 'p'"),
+        ("1", "row 2: is no object in JSON"),
         ('{"y": 1, "p": null}', "row 2: no value in column 'p'"),
         ('{"y": 1, "p": "high"}', "row 2: 'high' in column 'p' is no number"),
-        ("[" * 100_000, "cannot be read|is no JSON"),
+        ("[" * 100_000, "cannot be read|is no object in JSON"),
     ],
 )
 def test_lines_that_are_no_rows(tmp_path: Path, line: str, words: str) -> None:
