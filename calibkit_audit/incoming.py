@@ -34,7 +34,7 @@ def rescale_rows(table: FloatArray, *, logits: bool = False) -> tuple[FloatArray
     [[0.505, 0.495], [0.5, 0.5], [0.0, 0.0]]
     """
     if table.ndim != 2 or logits:
-        raise ValueError("rescale= needs probabilities, one column per class.")
+        raise ValueError("rescale= needs one column of probabilities per class.")
     table = as_array(table, "the table")
     total = table.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1)

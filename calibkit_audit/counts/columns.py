@@ -110,25 +110,23 @@ class Columns:
         return replace(self, prob=tuple(fits), classes=self.classes or tuple(fits.values()))
 
     def _refuse_contradictions(self, place: Place) -> None:
-        n_classes, problem, beside = len(self.prob), "", {*self.beside.values()}
-        if not n_classes or len({self.label, *self.prob} - beside) <= n_classes:
-            other = (
-                "different columns, each given once, and none of groups, clusters, time, weights"
-            )
-            problem = f"label and probabilities must be {other}"
-        elif self.confidence and n_classes > 1:
-            problem = "a predicted class goes with one column of confidence"
-        elif self.predicted and (self.positive or self.predicted == self.label):
-            problem = "a predicted class goes with another column of labels, and no positive label"
-        elif self.percent and self.logits:
-            problem = "logits are no percentages"
-        elif n_classes > 1 and self.positive is not None:
-            problem = "a positive label belongs to one column of probabilities; name the classes"
-        elif self.classes and (n_classes == 1 or len(set(self.classes)) != n_classes):
-            problem = f"classes are {quotes(self.classes)}, one different name per column is needed"
-        if problem:
-            prob = quotes(self.prob) or "none"
-            raise place.error(f"{problem}; label {quote(self.label)}, probabilities {prob}.")
+        n, beside = len(self.prob), {*self.beside.values()}
+        labels = self.positive or self.predicted == self.label
+        names = n > 1 and len(set(self.classes or self.prob)) == n == len(self.classes or self.prob)
+        problems = {
+            "label and probabilities must be different columns, and no groups, clusters, time or "
+            "weights": not n or len({self.label, *self.prob} - beside) <= n,
+            "a predicted class goes with one column of confidence": self.confidence and n > 1,
+            "a predicted class goes with no positive label, nor itself": self.predicted and labels,
+            "logits are no percentages": self.percent and self.logits,
+            "logits are not rescaled, nor is one column": self.rescale and (n == 1 or self.logits),
+            "a positive label belongs to one column; name the classes": n > 1 and self.positive,
+            "classes must be one different name per column": self.classes and not names,
+        }
+        for problem, there in problems.items():
+            if there:
+                known = f"label {quote(self.label)}, probabilities {quotes(self.prob) or 'none'}"
+                raise place.error(f"{problem}; {known}.")
 
 
 def columns_of(
@@ -241,7 +239,7 @@ def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
     changes[PERCENT] += block.n if columns.percent else 0
     table = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
     if columns.rescale:
-        table, count = rescale_rows(table, logits=columns.logits)
+        table, count = rescale_rows(table)
         changes[RESCALED] += count
     if table.ndim == 1 or columns.logits:
         return table
