@@ -29,6 +29,7 @@ from tests.paths import ROOT
 
 USUAL = ("--label", "y", "--prob", "p")
 PAIR = ("--label", "y", "--prob", "bold,fair")
+JSON = ("--json", "-")
 ANIMALS = np.array(["cat", "dog", "owl"])
 
 
@@ -139,39 +140,62 @@ def test_pages_are_written(run: Run) -> None:
     assert all(word in text for word in ("calibkit audit log.csv", "200 events"))
 
 
-def test_words_costs_groups_and_a_title(run: Run) -> None:
-    data = LogitDistortion(slope=0.5).sample(400, rng=1)
-    words = np.array(["no", "yes"])[data.y_true.astype(int)]
-    csv("log.csv", "y,p,site", words, data.y_prob, ["a", "b"] * 200)
-    more = ("--positive", "yes", "--costs", "1:20", "--groups", "site", "--title", "Ward 7")
-    said = run("audit", "log.csv", *USUAL, *more)
-    assert said.code == 0
-    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 segments", "(y = yes)"))
+def columns_of_rows(n: int = 200) -> dict[str, Any]:
+    """Return labels and predictions of two and of three classes, and what stands beside."""
+    rng, data = np.random.default_rng(3), LogitDistortion(slope=0.5).sample(n, rng=1)
+    label, prob = class_data(n)
+    guess, y = ANIMALS[prob.argmax(axis=1)], data.y_true.astype(int)
+    tables = {"r": prob.round(2), "z": np.log(prob) + 1}
+    columns = {
+        "y": y,
+        "p": data.y_prob,
+        "word": np.where(y == 1, "yes", "no"),
+        "gaps": np.where(np.arange(n) == 7, np.nan, y),
+        "holes": np.where(np.arange(n) == 9, np.nan, data.y_prob),
+        "patient": np.arange(n) % 150,
+        "doctor": rng.integers(0, 30, n),
+        "ward": rng.choice(["a", "b"], n),
+        "day": np.arange(n),
+        "size": rng.integers(1, 4, n),
+        "animal": ANIMALS[label],
+        "sure": prob.max(axis=1),
+        "guess": guess,
+        "right": (ANIMALS[label] == guess).astype(int),
+        **{f"{k}_{a}": t[:, i] for k, t in tables.items() for i, a in enumerate(ANIMALS)},
+    }
+    return {name: values.tolist() for name, values in columns.items()}
 
 
-def test_several_clusters_and_groups_as_in_python(run: Run) -> None:
-    rng = np.random.default_rng(3)
-    data = LogitDistortion(slope=0.5).sample(600, rng=1)
-    beside = {"patient": np.arange(600) % 150, "doctor": rng.integers(0, 30, 600)}
-    beside |= {"age": rng.integers(20, 90, 600), "ward": rng.choice(["a", "b"], 600)}
-    scores = data.y_prob, data.y_prob**2
-    csv("log.csv", "y,p,q," + ",".join(beside), data.y_true, *scores, *beside.values())
-    asked = ["--cluster", "patient", "--cluster", "doctor", "--groups", "age", "--groups", "ward"]
-    found = json.loads(run("audit", "log.csv", *USUAL, *asked, "--json", "-").out)
-    own = audit_table(
-        {"y": data.y_true, "p": data.y_prob} | beside,
-        label="y",
-        prob="p",
-        cluster=["patient", "doctor"],
-        groups=["age", "ward"],
-        event="positive class",
-    ).to_dict()
-    for name in ("headline", "answers", "promise", "groups"):
-        assert found[name] == own[name]
-    assert "if rows that share no name are independent" in found["promise"]
-    models = ("compare", "log.csv", "--label", "y", "--prob", "p,q")
-    assert run(*models, *asked[:4]).code == 0
-    assert "unrecognized arguments: --groups age" in run(*models, *asked).err
+# What Python is asked, and the command, whose options have the same names but for these.
+IN_THE_COMMAND = {"sample_weight": "weight", "class_names": "classes", "rng": "seed"}
+ASKED: list[dict[str, Any]] = [
+    {"label": "word", "prob": "p", "positive": "yes", "costs": "1:20", "groups": "ward"},
+    {"label": "y", "prob": "p", "cluster": ["patient", "doctor"], "groups": ["day", "ward"]},
+    {"label": "y", "prob": "p", "time": "day"},
+    {"label": "y", "prob": "p", "sample_weight": "size", "independent": True},
+    {"label": "gaps", "prob": "holes", "drop_missing": True, "rng": 3},
+    {"label": "animal", "prob": "sure", "predicted": "guess"},
+    {"label": "right", "prob": "sure", "predicted": True},
+    {"label": "animal", "prob": "r_*", "rescale": True, "view": "class-wise"},
+    {"label": "animal", "logits": "z_*", "view": 1},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_the_command_says_of_a_file_what_python_says_of_a_table(run: Run, asked: Any) -> None:
+    columns, words = columns_of_rows(), ["--title=log"]
+    for name, value in asked.items():
+        option = f"--{IN_THE_COMMAND.get(name, name).replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            shown = "" if one is True and name != "predicted" else f"={one}".lower()
+            words.append(f"{option}{shown}")
+    said = run("audit", csv("log.csv", ",".join(columns), *columns.values()), *words, *JSON)
+    wanted = str(list(asked.values()))
+    named = {n: v for n, v in columns.items() if f"'{n}'" in wanted or f"'{n[:2]}*'" in wanted}
+    found, own = json.loads(said.out), audit_table(named, title="log", **asked).to_dict()
+    for key in own.keys() - {"command"}:
+        assert found[key] == own[key], key
 
 
 def test_a_large_file_is_audited_by_a_random_sample(run: Run, monkeypatch: Any) -> None:
@@ -189,21 +213,6 @@ def test_a_large_file_is_audited_by_a_random_sample(run: Run, monkeypatch: Any) 
     assert "row 1,501" in run("audit", "log.csv", *USUAL[:3], "bold", *limit).err
 
 
-def test_a_predicted_class_with_its_confidence(run: Run) -> None:
-    label, prob = class_data(300)
-    guess, top = prob.argmax(axis=1), prob.max(axis=1)
-    np.savez("log.npz", true=ANIMALS[label], said=ANIMALS[guess], sure=top)
-    chosen = ("--label", "true", "--prob", "sure", "--predicted", "said")
-    found = json.loads(run("audit", "log.npz", *chosen, "--json", "-").out)
-    direct = audit(ANIMALS[label], top, predicted=ANIMALS[guess]).to_dict()
-    for name in ("headline", "answers", "n_classes", "class_names", "view"):
-        assert found[name] == direct[name], name
-    np.savez("two.npz", true=ANIMALS[label], said=ANIMALS[guess], sure=top, other=top**2)
-    both = ("--label", "true", "--prob", "sure,other", "--predicted", "said")
-    found = json.loads(run("compare", "two.npz", *both, "--json", "-").out)
-    assert (found["view"], found["n_classes"], found["n"]) == ("top-label", 3, 300)
-
-
 def test_an_edge_is_one_in_every_kind_of_file(run: Run) -> None:
     prob = np.repeat([0.6, 0.7], 500)
     y = np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
@@ -216,7 +225,6 @@ def test_an_edge_is_one_in_every_kind_of_file(run: Run) -> None:
 # --- rows as people have them --------------------------------------------------------------------
 
 
-JSON = ("--json", "-")
 CLASSES = ("--label", "y", "--prob", "cat,dog,owl")
 
 
@@ -292,30 +300,15 @@ def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
         assert said.code == 2 and "row 6: " in said.err and "from 0.9 to 1.1" in said.err
 
 
-def test_a_table_in_memory_says_the_same() -> None:
-    label, prob = class_data(300)
-    rounded, words = prob.round(2), [*ANIMALS[label]]
-    columns = dict(zip(ANIMALS, rounded.T, strict=True)) | {"y": words}
-    gaps = {name: [*values, values[0], None] for name, values in columns.items()}
-    gaps["y"][-2] = None
-    one, other = (
-        audit_table(table, label="y", prob=list(ANIMALS), rescale=True, **options)
-        for table, options in ((columns, {}), (gaps, {"drop_missing": True}))
-    )
-    assert one.to_dict()["answers"] == other.to_dict()["answers"]
-    assert "2 rows without label" in other.title and "divided by their sum" in other.title
-
-
-def test_a_column_that_says_what_was_right(run: Run) -> None:
-    rng = np.random.default_rng(0)
-    sure = rng.uniform(0.5, 1, 400)
-    right = (rng.random(400) < sure - 0.1).astype(int)
-    csv("log.csv", "right,sure,other", right, sure, sure**2)
-    columns = ("log.csv", "--label", "right", "--predicted", "true")
-    found = answers(run("audit", *columns, "--prob", "sure", *JSON))[0]
-    assert found == audit(right, sure, predicted=True).to_dict()["answers"]
-    said = json.loads(run("compare", *columns, "--prob", "sure,other", *JSON).out)
-    assert said["view"] == "top-label"
+def test_stated_confidences_are_compared_as_top_labels(run: Run) -> None:
+    columns = columns_of_rows(50)
+    csv("log.csv", ",".join(columns), *columns.values())
+    for more in (
+        ("--label", "right", "--predicted", "true"),
+        ("--label", "animal", "--predicted", "guess"),
+    ):
+        found = json.loads(run("compare", "log.csv", *more, "--prob", "sure,p", *JSON).out)
+        assert (found["view"], found["n"]) == ("top-label", 50)
 
 
 # --- compare -------------------------------------------------------------------------------------
