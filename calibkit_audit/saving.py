@@ -24,7 +24,8 @@ def finite(value: Any) -> Any:
 def place_for(path: str | Path) -> Path:
     """Return where a file can be written: no folder, no device, and in a folder that exists."""
     target = Path(path)
-    if str(path) == "-" or not target.parent.is_dir() or target.exists() > target.is_file():
+    other = target.exists() and not target.is_file()  # a folder, a device
+    if str(path) == "-" or other or not target.parent.is_dir():
         raise ValueError(f"{str(path)!r} names no file in a folder that exists.")
     if not os.access(target.parent, os.W_OK):
         raise ValueError(f"nothing may be written beside {str(path)!r}.")

@@ -26,7 +26,7 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.cli.arguments import CODES_OF, READING, ROLES, command_parser
+from calibkit_audit.cli.arguments import CODES_OF, READING, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.columns import floats_of, numbers_of
 from calibkit_audit.counts.files import Log, open_log
@@ -182,7 +182,7 @@ def _scores(options: Options) -> list[str]:
 def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
     given = vars(options)
-    return {name: given[name] for name in (*ROLES, *READING) if given[name]} | {
+    return {name: given[name] for name in READING if given.get(name)} | {
         "label": options.label,
         "prob": scores,
         "classes": None if options.classes is None else _parts(options.classes),
