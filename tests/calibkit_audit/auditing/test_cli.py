@@ -301,14 +301,13 @@ def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
 
 
 def test_stated_confidences_are_compared_as_top_labels(run: Run) -> None:
-    columns = columns_of_rows(50)
+    columns = columns_of_rows()
     csv("log.csv", ",".join(columns), *columns.values())
-    for more in (
-        ("--label", "right", "--predicted", "true"),
-        ("--label", "animal", "--predicted", "guess"),
-    ):
+    right, guess = ("--label", "right", "--predicted", "true"), ("--predicted", "guess")
+    two_way = ("--label", "animal", "--cluster", "patient", "--cluster", "doctor")
+    for more in (right, guess + two_way):
         found = json.loads(run("compare", "log.csv", *more, "--prob", "sure,p", *JSON).out)
-        assert (found["view"], found["n"]) == ("top-label", 50)
+        assert (found["view"], found["n"]) == ("top-label", 200)
 
 
 # --- compare -------------------------------------------------------------------------------------
