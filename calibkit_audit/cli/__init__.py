@@ -5,8 +5,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
@@ -59,15 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         options = command_parser().parse_args(words)
-        if options.command == "doctor":
-            diagnosis = doctor()
-            _print(repr(diagnosis))
-            return OK if diagnosis.healthy else BAD_INPUT
-        if options.command == "monitor":
-            return _monitor(options)
-        if options.command == "rate":
-            return _rate(options)
-        return _judge(options, words)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _note  # type: ignore[assignment]
+            if options.command in ("audit", "compare"):
+                return _judge(options, words)
+            return {"monitor": _monitor, "rate": _rate, "doctor": _doctor}[options.command](options)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -78,6 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def _doctor(_: Options) -> int:
+    """Say what the installation can do."""
+    diagnosis = doctor()
+    _print(repr(diagnosis))
+    return OK if diagnosis.healthy else BAD_INPUT
+
+
 def _monitor(options: Options) -> int:
     """Show new rows to a monitor, whose state is read before and written after."""
     scores = _scores(options)
@@ -85,8 +88,7 @@ def _monitor(options: Options) -> int:
     state, model = Path(options.state), options.model or list_names(scores)
     settings: dict[str, Any] = {"model": model, "view": options.view, "alpha": options.alpha}
     monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
-    with _warnings_printed():
-        evidence = monitor_files(monitor, options.paths, **_columns(options, scores))
+    evidence = monitor_files(monitor, options.paths, **_columns(options, scores))
     monitor.save(state)
     _put(options, json.dumps(evidence.to_dict(), indent=1), printable(evidence.describe()))
     return OK if evidence.alarm is None else CONDITION_MET
@@ -131,8 +133,7 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options)
     scores, files = _scores(options), _files(options)
-    with _warnings_printed():
-        report = _report(options, scores)
+    report = _report(options, scores)
     paths = [*options.paths, *filter(None, [options.labels]), *files.values()]
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
     report = replace(report, command=command_in_words(["calibkit", *words, *seed], paths))
@@ -260,14 +261,9 @@ def _rows(options: Options, models: Sequence[Log]) -> dict[str, Any]:
     return by_role(rows)
 
 
-@contextmanager
-def _warnings_printed() -> Iterator[None]:
-    """Print each warning once, in a line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        _print(f"calibkit: note: {plain(message)}", error=True)
+def _note(message: Warning | str, *_: Any) -> None:
+    """Print a warning in a line."""
+    _print(f"calibkit: note: {plain(str(message))}", error=True)
 
 
 def _print(text: str, *, error: bool = False) -> None:
