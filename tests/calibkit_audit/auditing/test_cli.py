@@ -380,79 +380,58 @@ def test_a_rate_is_estimated_from_shares_counts_and_a_file_of_labels(run: Run) -
 
 
 FOLDER = "names no file in a folder"
-REFUSED: dict[str, tuple[str, str]] = {
-    "no label": ("audit log.csv --prob p", "--label is missing. The columns .* 'y', 'p'"),
-    "no prob": ("audit log.csv --label y", "--prob is missing"),
-    "no file": ("audit none.csv USUAL", "there is no such file"),
-    "both": ("audit log.csv USUAL --logits p", "not both"),
-    "unknown code": ("audit log.csv USUAL --fail-if bad", "'bad' is no code; codes: aligned"),
-    "empty code": ("audit log.csv USUAL --fail-if ,", "'' is no code"),
-    "costs": ("audit log.csv USUAL --costs 1-20", "not of the form FP:FN"),
-    "view": ("audit log.csv USUAL --view sideways", "does not exist"),
-    "bins": ("audit log.csv USUAL --bins 0", "bins"),
-    "html in no folder": ("audit log.csv USUAL --html no/r.html", FOLDER),
-    "html is a folder": ("audit log.csv USUAL --html .", FOLDER),
-    "html on -": ("audit log.csv USUAL --html=-", FOLDER),
-    "a device": (f"audit log.csv USUAL --html {os.devnull}", FOLDER),
-    "one file for two": (
-        "audit log.csv USUAL --html r --json ./r",
-        "'./r' would overwrite .* another report",
-    ),
-    "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
-    "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
-    "groups are labels": ("audit log.csv USUAL --group y", "no groups.* label 'y'"),
-    "groups are scores": ("audit log.csv USUAL --group p", "no groups.* probabilities 'p'"),
-    "no event": ("audit zero.csv USUAL", "y = 1 never occurs"),
-    "semicolons": ("audit marks.csv USUAL", "--delimiter ';'"),
-    "not --percent": ("audit cent.csv USUAL", "--percent"),
-    "per cent of logits": ("audit log.csv --label y --logits p --percent", "logits are no"),
-    "too many per cent": ("audit cent.csv USUAL --percent", "row 2.* divided by 100, is not"),
-    "rescaled": ("audit log.csv USUAL --rescale", "nor is one column"),
-    "only gaps": ("audit gap.csv USUAL --drop-missing", r"no rows \(1 row without label"),
-    "beside gaps": ("audit cent.csv USUAL --drop-missing", "row 2: 'p' = 100.5"),
-    "half of a join": ("audit log.csv USUAL --labels gap.csv", "go together"),
-    "a name twice": ("audit log.csv USUAL --labels two.csv --on p", "row 2: 'p' = '.5' comes tw"),
-    "a name less": ("audit two.csv USUAL --labels gap.csv --on p", r"gap.csv', row 1: no value"),
-    "logits": ("audit log.csv --label y --logits p", r"y_prob= \(command line: --prob\)"),
-    "logits watched": ("monitor log.csv --label y --logits p --state s", "line: --prob"),
-    "no such option": ("audit log.csv USUAL --fail x", "unrecognized arguments"),
-    "no command": ("", "required"),
-    "one model": ("compare log.csv USUAL", "two or more different models"),
-    "one model twice": ("compare log.csv --label y --prob p,p", "two or more different models"),
-    "code of an audit": ("compare zero.csv PAIR --fail-if miscalibrated", "is no code"),
-    "no event for models": ("compare zero.csv PAIR", "y = 1 never occurs"),
-    "other classes": (
-        "compare four.csv --label y --prob a_*,b_*",
-        "the models have different classes: x, y and x, z",
-    ),
-    "counts": (
-        "rate j.csv --judge score --label votes",
-        "row 1: 'votes' = 3 of 1 is no share of people. They say 0, 1 or a share; of counts name",
-    ),
-    "no whole raters": (
-        "rate j.csv --judge score --label human --raters id",
-        "row 1: 'human' = 1 of 0 is no share of people",
-    ),
-    "no score": (
-        "rate j.csv --judge q --label human",
-        "row 9: 'q' = 2 is not a probability .* Each row needs the judge's",
-    ),
-    "missing score": (
-        "rate j.csv --judge human --label score",
-        r"row 5: no value in column 'human' \(300 of 400 .* Each row needs",
-    ),
-    "no chance": (
-        "rate j.csv --judge score --label human --chance q",
-        "row 9: 'q' = 2 is not a probability .* Each row needs the prob",
-    ),
-    "no raters": ("rate j.csv --judge score --label human --raters no", "column 'no' is not there"),
-    "no labels": ("rate j.csv --judge score", "the following arguments are required: --label"),
+# What is asked of the command, and what it says.
+REFUSED = {
+    "audit log.csv --prob p": "--label is missing. The columns .* 'y', 'p'",
+    "audit log.csv --label y": "--prob is missing",
+    "audit none.csv USUAL": "there is no such file",
+    "audit log.csv USUAL --logits p": "not both",
+    "audit log.csv USUAL --fail-if bad": "'bad' is no code; codes: aligned",
+    "audit log.csv USUAL --fail-if ,": "'' is no code",
+    "audit log.csv USUAL --costs 1-20": "not of the form FP:FN",
+    "audit log.csv USUAL --view sideways": "does not exist",
+    "audit log.csv USUAL --bins 0": "bins",
+    "audit log.csv USUAL --html no/r.html": FOLDER,
+    "audit log.csv USUAL --html .": FOLDER,
+    "audit log.csv USUAL --html=-": FOLDER,
+    f"audit log.csv USUAL --html {os.devnull}": FOLDER,
+    "audit log.csv USUAL --html r --json ./r": "'./r' would overwrite .* another report",
+    "audit log.csv USUAL --memory-limit -1": "at least 0",
+    "audit log.csv USUAL --json log.csv": "would overwrite",
+    "audit log.csv USUAL --group y": "no groups.* label 'y'",
+    "audit log.csv USUAL --group p": "no groups.* probabilities 'p'",
+    "audit zero.csv USUAL": "y = 1 never occurs",
+    "audit marks.csv USUAL": "--delimiter ';'",
+    "audit cent.csv USUAL": "--percent",
+    "audit log.csv --label y --logits p --percent": "logits are no",
+    "audit cent.csv USUAL --percent": "row 2.* divided by 100, is not",
+    "audit log.csv USUAL --rescale": "nor is one column",
+    "audit gap.csv USUAL --drop-missing": r"no rows \(1 row without label",
+    "audit cent.csv USUAL --drop-missing": "row 2: 'p' = 100.5",
+    "audit log.csv USUAL --labels gap.csv": "go together",
+    "audit log.csv USUAL --labels two.csv --on p": "row 2: 'p' = '.5' comes tw",
+    "audit two.csv USUAL --labels gap.csv --on p": "gap.csv', row 1: no value",
+    "audit log.csv --label y --logits p": r"y_prob= \(command line: --prob\)",
+    "monitor log.csv --label y --logits p --state s": "line: --prob",
+    "audit log.csv USUAL --fail x": "unrecognized arguments",
+    "": "required",
+    "compare log.csv USUAL": "two or more different models",
+    "compare log.csv --label y --prob p,p": "two or more different models",
+    "compare zero.csv PAIR --fail-if miscalibrated": "is no code",
+    "compare zero.csv PAIR": "y = 1 never occurs",
+    "compare four.csv --label y --prob a_*,b_*": "have different classes: x, y and x, z",
+    "RATE score --label votes": "row 1: 'votes' = 3 of 1 is no share.*; of counts name",
+    "RATE score --label human --raters id": "row 1: 'human' = 1 of 0 is no share",
+    "RATE q --label human": "row 9: 'q' = 2 is not .* Each row needs the judge's",
+    "RATE human --label score": r"row 5: no value .*'human' \(300 of 400 .* Each row needs",
+    "RATE score --label human --chance q": "row 9: 'q' = 2 is not .* needs the prob",
+    "RATE score --label human --raters no": "column 'no' is not there",
+    "RATE score": "the following arguments are required: --label",
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_wrong_use_is_refused_in_a_sentence(run: Run, what: str) -> None:
-    command, words = REFUSED[what]
+@pytest.mark.parametrize(("command", "words"), REFUSED.items())
+def test_wrong_use_is_refused_in_a_sentence(run: Run, command: str, words: str) -> None:
     log(), judged()
     for name, text in {
         "log.txt": "y,p\n",
@@ -465,8 +444,10 @@ def test_wrong_use_is_refused_in_a_sentence(run: Run, what: str) -> None:
     }.items():
         Path(name).write_text(text, encoding="utf-8")
     before = {path: Path(path).read_bytes() for path in os.listdir()}
-    usual = command.replace("USUAL", " ".join(USUAL)).replace("PAIR", " ".join(PAIR))
-    said = run(*usual.split())
+    short = {"USUAL": " ".join(USUAL), "PAIR": " ".join(PAIR), "RATE": "rate j.csv --judge"}
+    for name, usual in short.items():
+        command = command.replace(name, usual)
+    said = run(*command.split())
     assert (said.code, said.out) == (2, "")
     assert re.search(words, said.err), said.err
     assert "Traceback" not in said.err
