@@ -85,25 +85,24 @@ CLASS, TABLE = class_data(COUNT)
 TOP, GUESS = TABLE.max(axis=1), TABLE.argmax(axis=1)
 NUMBERED: dict[str, Any] = {str(k + 1): TABLE[:, k] for k in range(3)}
 NAMED: dict[str, Any] = {f"p_{name}": TABLE[:, k] for k, name in enumerate(ANIMALS)}
-STATED = {"y": ANIMALS[CLASS], "k": ANIMALS[GUESS], "p": TOP}
+PAIR: dict[str, Any] = {"y": LABEL, "p": PROB}
+SAID, STATED = PAIR | {"y": WORDS}, {"y": ANIMALS[CLASS], "k": ANIMALS[GUESS], "p": TOP}
+NUMBERS, NAMES = {"y": CLASS} | NAMED, {"y": ANIMALS[CLASS]} | NAMED
+SHIFTED = {"y": CLASS + 1} | NUMBERED
+IN_ORDER = {"prob": list(NAMED), "classes": list(ANIMALS)}
 SAME: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
-    "0 and 1": ({"y": LABEL, "p": PROB}, {}, LABEL, PROB),
-    "0 positive": ({"y": LABEL, "p": PROB}, {"positive": "0"}, 1 - LABEL, PROB),
-    "truth": ({"y": LABEL == 1, "p": PROB}, {}, LABEL, PROB),
-    "numbers with a point": ({"y": LABEL.astype(float), "p": PROB}, {}, LABEL, PROB),
-    "words": ({"y": WORDS, "p": PROB}, {"positive": "yes"}, LABEL, PROB),
-    "other words": ({"y": WORDS, "p": PROB}, {"positive": "no"}, 1 - LABEL, PROB),
+    "0 and 1": (PAIR, {}, LABEL, PROB),
+    "0 positive": (PAIR, {"positive": "0"}, 1 - LABEL, PROB),
+    "truth": (PAIR | {"y": LABEL == 1}, {}, LABEL, PROB),
+    "numbers with a point": (PAIR | {"y": LABEL.astype(float)}, {}, LABEL, PROB),
+    "words": (SAID, {"positive": "yes"}, LABEL, PROB),
+    "other words": (SAID, {"positive": "no"}, 1 - LABEL, PROB),
     "dots in names": ({"a.b": PROB, "a": LABEL}, {"label": "a", "prob": "a.b"}, LABEL, PROB),
-    "a pattern": ({"y": ANIMALS[CLASS]} | NAMED, {"prob": "p_*"}, CLASS, TABLE),
-    "columns": ({"y": CLASS} | NAMED, {"prob": list(NAMED)}, CLASS, TABLE),
-    "commas": ({"y": CLASS} | NAMED, {"prob": ",".join(NAMED)}, CLASS, TABLE),
-    "classes": (
-        {"y": ANIMALS[CLASS]} | NAMED,
-        {"prob": list(NAMED), "classes": list(ANIMALS)},
-        CLASS,
-        TABLE,
-    ),
-    "numbers as names": ({"y": CLASS + 1} | NUMBERED, {"prob": list(NUMBERED)}, CLASS, TABLE),
+    "a pattern": (NAMES, {"prob": "p_*"}, CLASS, TABLE),
+    "columns": (NUMBERS, {"prob": list(NAMED)}, CLASS, TABLE),
+    "commas": (NUMBERS, {"prob": ",".join(NAMED)}, CLASS, TABLE),
+    "classes": (NAMES, IN_ORDER, CLASS, TABLE),
+    "numbers as names": (SHIFTED, {"prob": list(NUMBERED)}, CLASS, TABLE),
     "a predicted class": (STATED, {"predicted": "k"}, ANIMALS[CLASS], TOP),
 }
 
@@ -116,27 +115,20 @@ def changed(values: Any, **rows: Any) -> Any:
     return values.astype(str) if values.dtype == object else values
 
 
+THREE = "3 labels beside the positive 'yes': 'no', 'other', 'unknown'. Only one may mean y = 0"
 # Rows that are refused in every kind of file.
 BAD_ROWS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "negative": ({"y": LABEL, "p": changed(PROB, _1=-0.25)}, {}, "row 1: 'p' = -0.25 is not"),
-    "above 1": ({"y": LABEL, "p": changed(PROB, _450=1.5)}, {}, "row 450: 'p' = 1.5 is not"),
-    "no number": (
-        {"y": LABEL, "p": changed(PROB, _7=np.nan, _600=np.nan)},
-        {},
-        r"row 7: no value in column 'p' \(. of .* rows read at once\)",
-    ),
-    "a third number": (
-        {"y": changed(LABEL, _600=2), "p": PROB},
-        {},
-        "row 600: label '2' .* neither 0 nor 1.*--positive",
-    ),
+    "negative": (PAIR | {"p": changed(PROB, _1=-0.25)}, {}, "row 1: 'p' = -0.25 is not"),
+    "above 1": (PAIR | {"p": changed(PROB, _450=1.5)}, {}, "row 450: 'p' = 1.5 is not"),
+    "no number": (PAIR | {"p": changed(PROB, _7=np.nan)}, {}, r"row 7: no value .*'p' \(1 of"),
+    "a third number": (PAIR | {"y": changed(LABEL, _600=2)}, {}, "row 600: label '2' .*--positive"),
     "a third word": (
-        {"y": changed(WORDS, _5="other", _599="unknown"), "p": PROB},
+        PAIR | {"y": changed(WORDS, _5="other", _599="unknown")},
         {"positive": "yes"},
-        "3 labels beside the positive 'yes': 'no', 'other', 'unknown'. Only one may mean y = 0",
+        THREE,
     ),
-    "no word": ({"y": changed(WORDS, _9="NA"), "p": PROB}, {"positive": "yes"}, "row 9: no value"),
-    "no such word": ({"y": WORDS, "p": PROB}, {"positive": "maybe"}, "'maybe' never occurs"),
+    "no word": (PAIR | {"y": changed(WORDS, _9="NA")}, {"positive": "yes"}, "row 9: no value"),
+    "no such word": (SAID, {"positive": "maybe"}, "'maybe' never occurs"),
     "no such number": (
         {"y": CLASS} | NUMBERED,
         {"prob": list(NUMBERED)},
@@ -263,11 +255,7 @@ GUESSED = {"predicted": "k"}
 BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "just above 1": ("y,p\n1,1.0000001\n", {}, r"'p' = 1\.0000001 is not a probability"),
     "one column twice": ("y,p\n1,.5\n", {"prob": ["p", "p"]}, "must be different columns"),
-    "missing probabilities": (
-        "y,p\n1,.5\n0,\n1,.5\n0,none\n",
-        {},
-        r"row 2: no value in column 'p' \(2 of 4 rows",
-    ),
+    "missing": ("y,p\n1,.5\n0,\n1,.5\n0,none\n", {}, r"row 2: no value .*'p' \(2 of 4 rows"),
     "missing label": ("y,p\n1,.5\n,.4\n", {}, "row 2: no value in column 'y'"),
     "decimal comma": ('y,p\n1,"0,5"\n', {}, "'0,5' in column 'p' is no number"),
     "unknown column": ("a,b\n1,.5\n", {}, "column 'y' is not there. The columns are 'a', 'b'"),
