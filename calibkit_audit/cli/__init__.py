@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +101,9 @@ def _rate(options: Options) -> int:
     scores = [name for role, name in names.items() if role not in ("label", "cluster")]
     log = open_log(options.paths, **_columns(options, scores))
     rows: dict[str, Any] = {}
-    for block in chain.from_iterable(map(log.blocks, log.paths)):
+    for block in log.blocks():
         for role, values in _judged(block, names).items():
             rows.setdefault(role, []).extend(values)
-    if not rows:
-        raise log.place.error("there are no rows.")
     found = estimate_rate(**rows)
     _put(options, json.dumps(found.to_dict(), indent=1), found.text())
     return OK

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from os.path import samefile
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,13 @@ class Log:
         """The first file, for what is wrong with all of them."""
         return Place(self.paths[0])
 
-    def blocks(self, path: str, more: Sequence[str] = ()) -> Iterator[Block]:
-        """Yield the rows of a file; `more`: columns of the predictions of other models."""
-        names = dict.fromkeys((*self.columns.names, *more))
+    def blocks(self, more: Sequence[str] = ()) -> Iterator[Block]:
+        """Yield the rows of all files; `more`: columns of the predictions of other models."""
+        names, n = dict.fromkeys((*self.columns.names, *more)), 0
         if self.columns.on:
             names.pop(self.columns.label)
-        for block in blocks_of(path, list(names), dialect=self.dialect):
+        parts = (blocks_of(path, list(names), dialect=self.dialect) for path in self.paths)
+        for block in chain.from_iterable(parts):
             rows = block
             if self.columns.on:
                 found = [self.labels.get(key.strip()) for key in words_of(block, self.columns.on)]
@@ -59,7 +61,12 @@ class Log:
             if self.drop_missing:
                 rows = with_values(rows, self.columns, more)
                 self.changes[LEFT_OUT] += block.n - rows.n
-            yield rows
+            if rows.n:
+                n += rows.n
+                yield rows
+        if not n:
+            left = changes_in_words(self.changes)
+            raise self.place.error(f"there are no rows{f' ({left})' if left else ''}.")
 
 
 def open_log(
@@ -109,7 +116,7 @@ def _read_labels(path: str, log: Log) -> dict[str, str]:
     label, on = log.columns.label, log.columns.on or ""
     columns = Columns(label, (on,)).resolve(column_names(path, log.dialect), Place(path))
     labels: dict[str, str] = {}
-    for rows in replace(log, columns=columns, changes=Changes()).blocks(path):
+    for rows in replace(log, paths=(path,), columns=columns, changes=Changes()).blocks():
         pairs = zip(words_of(rows, on), words_of(rows, label), strict=True)
         for row, (key, text) in enumerate(pairs):
             if key.strip() in labels:
@@ -174,23 +181,20 @@ def monitor_files(
     ...     monitor_files(Monitor(), [f"{folder}/monday.npz"], label="y", prob="p").n
     2
     """
-    log, old = open_log(paths, label=label, prob=prob, logits=logits, **columns), monitor.evidence
+    log = open_log(paths, label=label, prob=prob, logits=logits, **columns)
     new, positive = deepcopy(monitor), log.columns.positive
     # A label that was seen on another day is not misspelt because today has none.
     words = Words(set)
-    words[label].update([positive] if positive and old.events else [])
+    words[label].update([positive] if positive and monitor.evidence.events else [])
     for path in log.paths:
         _take_note(new, path)
-        for block in log.blocks(path):
-            scores = scores_of(block, log.columns, log.changes)
-            labels = events_of(block, log.columns, words)
-            if logits and block.n:
-                scores = as_scores(scores, "logits", AS_PROBABILITIES)
-                scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
-            if block.n:
-                new.update(labels, scores)
-    if new.evidence.n == old.n:
-        raise log.place.error("there are no rows.")
+    for block in log.blocks():
+        scores = scores_of(block, log.columns, log.changes)
+        labels = events_of(block, log.columns, words)
+        if logits:
+            scores = as_scores(scores, "logits", AS_PROBABILITIES)
+            scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
+        new.update(labels, scores)
     check_words(words, log.columns, log.place)
     if said := changes_in_words(log.changes):
         new.notes.append(said)
