@@ -292,7 +292,8 @@ def _checked_rows(judge: Any, labels: Any, cluster: Any, chance: Any) -> _Rows:
         raise ValueError(f"{spell(len(known), 'row')} with a label; at least {_FEWEST} are needed.")
     if not chances.all():
         row = int(chances.argmin())
-        raise ValueError(f"chance[{row}] is 0: who cannot be chosen is nobody's sample.")
+        needed = "each row needs a probability, above 0, of being chosen for a label"
+        raise ValueError(f"chance[{row}] is 0: {needed}.")
     groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
     return _Rows(score, label, known, 1 / chances, groups)
 
@@ -310,7 +311,7 @@ def _numbers(values: Any, name: str, *, missing: bool = False) -> FloatVector:
         row = int(good.argmin())
         raise ValueError(
             f"{name}[{row}] = {array[row]:g} is not in [0, 1]. Divide counts by the number of "
-            "raters, and scores by the largest possible one; a judge must have seen every row."
+            "raters, and scores by the largest possible one; labels alone may be missing."
         )
     return array
 
