@@ -21,15 +21,20 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def place_for(path: str | Path) -> Path:
+    """Return where a file can be written: no folder, no device, and in a folder that exists."""
+    target = Path(path)
+    other = target.exists() and not target.is_file()  # a folder, a device
+    if str(path) == "-" or other or not target.parent.is_dir():
+        raise ValueError(f"{str(path)!r} names no file in a folder that exists.")
+    if not os.access(target.parent, os.W_OK):
+        raise ValueError(f"nothing may be written beside {str(path)!r}.")
+    return target
+
+
 def write_whole(path: str | Path, text: str) -> Path:
     """Write a text file under a temporary name and move it: whole or not at all."""
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
-    if not target.parent.is_dir():
-        raise ValueError(f"the folder {target.parent} does not exist; make it first.")
+    target = place_for(path)
     part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
     try:
         with part.open("xb") as file:

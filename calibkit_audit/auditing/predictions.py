@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from calibkit_audit.incoming import (
     LEFT_OUT,
     RESCALED,
     Changes,
-    changes_in_words,
     column_names,
     is_blank,
     rescale_rows,
@@ -100,18 +98,14 @@ def read_predictions(path: FilePath, **columns: Any) -> dict[str, Any]:
 
 def rows_of_files(models: Sequence[Log]) -> Iterator[Rows]:
     """Yield the rows of all files, of several models side by side; then judge the words met."""
-    log, words, n = models[0], Words(set), 0
+    log, words = models[0], Words(set)
     any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
     more = [name for other in models[1:] for name in other.columns.prob]
-    for block in chain.from_iterable(log.blocks(path, more) for path in log.paths):
+    for block in log.blocks(more):
         rows = _rows_of_block(block, models, words)
-        if block.n:
-            n, any_event = n + block.n, any_event or bool(rows["y_true"].any())
-            yield rows
-    if not n:
-        left = changes_in_words(log.changes)
-        raise log.place.error(f"there are no rows{f' ({left})' if left else ''}.")
+        any_event = any_event or bool(rows["y_true"].any())
+        yield rows
     check_words(words, log.columns, log.place)
     if not any_event:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")

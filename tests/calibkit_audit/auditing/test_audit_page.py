@@ -125,15 +125,12 @@ def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -
     assert "中文" in page
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [(".", "is a folder"), ("nowhere/r.html", "does not exist"), (os.devnull, "device or a pipe")],
-)
+@pytest.mark.parametrize("place", [".", "nowhere/r.html", os.devnull])
 def test_a_bad_place_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, words: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match="names no file in a folder that exists"):
         write_whole(place, "x")
 
 
