@@ -258,8 +258,7 @@ def directions(view: ViewTest) -> tuple[str, str]:
     else:  # too high or too low, and too bold or too careful, compete
         names = [(abs(level), "over-forecast" if level < 0 else "under-forecast")]
     names += [(abs(slope), "over-confident" if slope < 0 else "under-confident")]
-    if min(view.sides) < SIDE / 2 and max(view.sides) > -SIDE / 2:
-        names.sort(reverse=True)  # else all are too high, or too low: that comes first
+    names.sort(reverse=True)
     (size, name), *others = names
     if size < SIDE:  # sure rows that were wrong were too sure
         return ("over-confident" if view.wrong and slope < 0 else "mixed"), ""

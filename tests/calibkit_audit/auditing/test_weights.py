@@ -51,8 +51,7 @@ def test_only_ratios_of_weights_count(kind: str) -> None:
     assert report(kind, every, 1e7 * weight).text() == by_weight.text()
     left = report(kind, some, weight[some])
     assert report(kind, every, np.where(some, weight, 0)).text() == left.text()
-    worth = f"worth {kish(weight).sum():,.0f} "
-    assert worth in str(by_weight.notes) and (kind == "models" or worth in by_weight.text())
+    assert f"worth {kish(weight).sum():,.0f} " in str(by_weight.notes)
 
 
 def test_every_number_is_the_weighted_one() -> None:
@@ -68,7 +67,6 @@ def test_every_number_is_the_weighted_one() -> None:
     view, error = found.evidence.test.views[0], ck.expected_calibration_error(y, p, sample_weight=w)
     assert view.mean_prob == pytest.approx(np.average(p, weights=w)) and view.events == y.sum()
     assert view.frequency == pytest.approx(np.average(y, weights=w))
-    assert found["data"].numbers["effective_n"] == pytest.approx(w.sum() ** 2 / (w @ w))
     assert found.evidence.error.value == pytest.approx(float(error))
     assert found.repairs.before == pytest.approx(float(ck.log_loss(y, p, sample_weight=w)))
     assert found.groups is not None
