@@ -278,10 +278,8 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         text = _gain_in_words(found, measured.settings)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-            before, after = measured.error.value, four_digits(table.error[place])
-            text += f" Expected calibration error afterwards: {after} ({measured.names[0]})."
-            if float(after) > round(before, 4):
-                text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
+            after = f"{four_digits(table.error[place])} ({measured.names[0]})"
+            text += f" Expected calibration error afterwards: {after}."
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "

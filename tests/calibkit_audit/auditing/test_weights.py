@@ -128,10 +128,7 @@ def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
 def test_bad_weights_are_refused(subtests: pytest.Subtests) -> None:
     y, p, w, _ = drawn(50)
     for weight, words in (
-        (np.where(w == w[3], -1, w), r"sample_weight\[3\] = -1.0 is no weight"),
         (np.where(w == w[3], np.nan, w), r"sample_weight\[3\] = nan is no weight"),
-        (0 * w, "zero in every row"),
-        (w[1:], "50 rows need shape"),
         (np.full(50, 1e307), "too near to what a float can hold.*pass sample_weight / sample_w"),
     ):
         for judge, models in ((audit, p), (compare, {"a": p, "b": p})):
