@@ -164,22 +164,15 @@ def direction_answer(measured: Measurements) -> Answer:
     meant = (MEANS | (_OF_ANSWERS if top else {})).get(way, "")
     text = f"{name}{also}{meant}. {means} "
     region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")
-    if way == "mixed":
-        pass
-    elif region is None:
-        text += f"It is spread over {used}. " * (used != "1 bin")
-    else:
-        numbers |= {
-            "region_low": region.low,
-            "region_high": region.high,
-            "region_gap": region.mean_prob - region.frequency,
-            "region_n": float(region.n),
-        }
+    if region is not None:
+        numbers |= {f"region_{name}": value for name, value in region._asdict().items()}
         text += (
             f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
             f"{spell(region.n, 'prediction')} say {in_digits(region.mean_prob)}, observed "
             f"{in_digits(region.frequency)}. "
         )
+    elif way != "mixed" and used != "1 bin":
+        text += f"It is spread over {used}. "
     text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
     return Answer("direction", way, "caution", text, numbers, second)
 

@@ -209,7 +209,7 @@ def _repair_table(
         high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
     # What is printed decides: the interval must lie above 0. Where something was called
     # impossible, nothing may be so again.
-    clear, allowed = np.isfinite(loss) & (low > 0), np.isfinite(before).all()
+    clear, allowed = low > 0, np.isfinite(before).all()
     safe = np.array([allowed or not certain(p).any() for p in probs], dtype=np.bool_)
     how |= {"view": view, "bins": settings.bins}
     return RepairTable(
