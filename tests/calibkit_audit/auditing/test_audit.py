@@ -377,6 +377,12 @@ def test_an_error_of_all_bins_lies_in_none() -> None:
         assert "It is spread over 10 bins." in sentence and "too high" in sentence
 
 
+def test_small_means_keep_two_digits() -> None:
+    y = np.repeat([1, 0], [16, 4912])
+    report = audit(y, np.full(4928, 0.00056), settings=AuditSettings(n_draws=99, repairs=()))
+    assert "Mean prediction 0.00056, observed 0.0032" in report["direction"].sentence
+
+
 # Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.
 @pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, -0.3, 0.5])
