@@ -44,9 +44,8 @@ _OF_ANSWERS = {
 
 def data_answer(measured: Measurements) -> Answer:
     """Answer question 2: whether there is enough data."""
-    power, n, kish = measured.power, measured.first.n, min(measured.first.n, measured.first.kish)
+    power, n = measured.power, measured.first.n
     rows = spell(n, "prediction")
-    rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
     if power.enough:
         level = f"{100 * measured.settings.level:g} % interval"
         text = (
@@ -64,7 +63,6 @@ def data_answer(measured: Measurements) -> Answer:
         "smallest_error": power.smallest,
         "half_width": power.half_width,
         "needed": float(power.needed),
-        **({"effective_n": kish} if kish < n else {}),
         "needed_for_0.01": float(power.needed_precise),
         "null_error": measured.null.mean,
     }
@@ -104,8 +102,6 @@ def calibration_answer(measured: Measurements) -> Answer:
     elif measured.miscalibrated:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions ({looked})."
-        if not measured.power.enough:
-            text += " With so few rows the size of the error stays open."
     elif measured.borderline:
         verdict, light = "borderline", "caution"
         share = 100 * (measured.settings.limits[1] - limit)
@@ -168,22 +164,15 @@ def direction_answer(measured: Measurements) -> Answer:
     meant = (MEANS | (_OF_ANSWERS if top else {})).get(way, "")
     text = f"{name}{also}{meant}. {means} "
     region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")
-    if way == "mixed":
-        pass
-    elif region is None:
-        text += f"It is spread over {used}. " * (used != "1 bin")
-    else:
-        numbers |= {
-            "region_low": region.low,
-            "region_high": region.high,
-            "region_gap": region.mean_prob - region.frequency,
-            "region_n": float(region.n),
-        }
+    if region is not None:
+        numbers |= {f"region_{name}": value for name, value in region._asdict().items()}
         text += (
             f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
             f"{spell(region.n, 'prediction')} say {in_digits(region.mean_prob)}, observed "
             f"{in_digits(region.frequency)}. "
         )
+    elif way != "mixed" and used != "1 bin":
+        text += f"It is spread over {used}. "
     text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
     return Answer("direction", way, "caution", text, numbers, second)
 
@@ -201,19 +190,18 @@ def weak_calibration(
     """Return O/E, calibration in the large and slope of each model, with intervals."""
     rows, sentences = [], []
     for model, one in problems.items():
-        parts, none = [], dict[str, list[str]]()
+        parts = []
         how: Any = {"level": level, "cluster": clusters, "sample_weight": one.weight}
         for name, measure in _QUANTITIES.items():
             value = low = high = np.nan
             try:
                 estimate = measure(one.label, one.prob, **how)
             except ValueError as error:  # no line fits best: said, not hidden
-                none.setdefault(str(error).partition(";")[0], []).append(name)
+                parts.append(f"no {name}, for {str(error).partition(';')[0]}")
             else:
                 value, low, high = estimate.value, estimate.low, estimate.high
                 parts.append(f"{name} {value:.3f} ({low:.3f} to {high:.3f})")
             rows.append((model, name, value, low, high))
-        parts += [f"no {' nor '.join(names)}, for {why}" for why, names in none.items()]
         sentences.append(f"{model}: {', '.join(parts)}")
     heads = ("model", "quantity", "value", "low", "high")
     text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(sentences)}."

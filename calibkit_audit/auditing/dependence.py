@@ -123,18 +123,17 @@ def parse_times(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
         texts = np.datetime_as_string(array.astype("datetime64[us]")).tolist()
         given = [text.removesuffix("T00:00:00.000000") for text in texts]
     texts = [str(value).strip() for value in given]
-    known, best, form = dict.fromkeys(texts), dict[str, float](), ""
-    for other in _FORMS:
-        read = {text: seconds for text in known if np.isfinite(seconds := _as_number(text, other))}
-        if len(read) > len(best):
-            best, form = read, other
-        elif form == _DAY_FIRST and len(read) == len(known):
+    known, best = dict.fromkeys(texts), dict[str, float]()
+    for form in _FORMS:
+        read = {text: seconds for text in known if np.isfinite(seconds := _as_number(text, form))}
+        if len(best) == len(known) == len(read):
             raise ValueError(f"time[0] = {texts[0]!r}: day or month first? {_AS_ISO}")
+        best = max(best, read, key=len)
         if len(best) == len(known) and form != _DAY_FIRST:
             break
     for row, text in enumerate(texts):
         if text not in best:
-            kind = "no date" if form else "no number" if best else "neither number nor date"
+            kind = "neither a number nor a date, as the others are"
             raise ValueError(f"time[{row}] = {text!r} is {kind} (rows from 0). {_AS_ISO}")
     if len(set(best.values())) == 1:
         raise ValueError(f"time is {texts[0]!r} in all rows: there is nothing to compare.")

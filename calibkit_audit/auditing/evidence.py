@@ -252,15 +252,12 @@ def problem_of(rows: AuditRows, view: int) -> BinaryProblem:
 
 def directions(view: ViewTest) -> tuple[str, str]:
     """Return the main direction of a view, and a second one or an empty text."""
-    level, slope, names = view.z_level, view.z_slope, []
-    if view.view == TOP:  # confidence against accuracy
-        slope = level
-    else:  # too high or too low, and too bold or too careful, compete
-        names = [(abs(level), "over-forecast" if level < 0 else "under-forecast")]
-    names += [(abs(slope), "over-confident" if slope < 0 else "under-confident")]
-    if min(view.sides) < SIDE / 2 and max(view.sides) > -SIDE / 2:
-        names.sort(reverse=True)  # else all are too high, or too low: that comes first
-    (size, name), *others = names
+    level, top = view.z_level, view.view == TOP
+    slope = level if top else view.z_slope  # of the predicted class confidence against accuracy
+    names = [(abs(slope), "over-confident" if slope < 0 else "under-confident")]
+    if not top:  # too high or too low, and too bold or too careful, compete
+        names += [(abs(level), "over-forecast" if level < 0 else "under-forecast")]
+    (size, name), *others = sorted(names, reverse=True)
     if size < SIDE:  # sure rows that were wrong were too sure
         return ("over-confident" if view.wrong and slope < 0 else "mixed"), ""
     least = max(SIDE + 1, size / 2)

@@ -50,8 +50,6 @@ class ViewTest:
     sure: int = 0  # rows that say exactly 0 or 1, which no test can look at
     wrong: int = 0  # those of them that were wrong
     design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
-    kish: float = float("inf")  # rows of equal weight that tell as much; infinite without weights
-    sides: tuple[float, float] = (0.0, 0.0)  # z of the rows below and above the mean prediction
 
     @property
     def gap(self) -> float:
@@ -165,9 +163,6 @@ class _View:
             events = self.scale * happened
             z = z_of_all_rows(self.prob, events, self.scale) / np.sqrt(strength.design)
             p_value = 0.0
-        off, high = self.scale * (happened - self.prob), self.prob > mean_prob
-        spread = self.scale * np.where(self.sure, np.abs(off), self.prob * (1 - self.prob))
-        spread = np.sqrt([spread[part].sum() * strength.design for part in (~high, high)])
         return ViewTest(
             view=self.view,
             n=n,
@@ -181,11 +176,6 @@ class _View:
             sure=int(self.sure.sum()),
             wrong=int(wrong.sum()),
             design=strength.design * n / mass,
-            kish=mass if mass < n else float("inf"),
-            sides=(
-                float(ratio(off[~high].sum(), spread[0])),
-                float(ratio(off[high].sum(), spread[1])),
-            ),
         )
 
 
@@ -256,12 +246,12 @@ def joint_test(
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
     scale = np.ones(len(label)) if weight is None else weight
-    weights, chance = weights_of_labels(scale, table, label)
-    chance = table if weight is None else chance  # of each label, given that the row was chosen
+    weights, _ = weights_of_labels(scale, table, label)
     tests = [_View(view, table, scale, weights) for view in views]
     room = _NEAR // table.size, _KEPT // (sum(test.n_cells for test in tests) + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [[test.sums(label)] for test in tests]
-    redraws = DependentRows(label=label, prob=chance, clusters=clusters).redraws(most, rng)
+    rows = DependentRows(label=label, prob=table, clusters=clusters, weight=weight)
+    redraws = rows.redraws(most, rng)
     if clusters is None and weight is not None:  # each row as a cluster: its sandwich holds for
         clusters = Clusters(np.arange(len(label)), len(label))  # weights of any kind
     while True:

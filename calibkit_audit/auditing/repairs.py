@@ -1,7 +1,5 @@
 """Question 6: which repair, and how much is gained, on rows that it was not fitted to? In words."""
 
-import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,9 +17,8 @@ from calibkit.calibrators import (
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.calibrators.folds import assign_folds
 from calibkit.errors import expected_calibration_error as _error
-from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
+from calibkit.inputs import TIE, FloatVector, IntVector, View, as_choice, quiet
 from calibkit.results import Result, spell
 from calibkit.scores import brier_score
 from calibkit_audit.auditing.evidence import Measurements
@@ -34,8 +31,6 @@ from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = {"Dirichlet": 30, "one-vs-rest": 30, "vector": 200}
 BASE = "base rate"
-# Filters of warnings belong to the process: of two threads, one would restore those of the other.
-_ALONE = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -48,17 +43,15 @@ class RepairTable(Result):
         Candidates, from simple to complex; held out, their log loss in nats (infinite where 0 was
         said of what happened) and their calibration error in the first view.
     gain, low, high, clear : ndarray of shape (m,)
-        Log loss before minus after in the rows left, held out; an interval for what the candidate,
-        fitted to all rows, gains on new ones, and whether this lies above 0.
+        Log loss before minus after, held out, infinite where it was; an interval for what the
+        candidate, fitted to all rows, gains on new ones, and whether this lies above 0.
     harmless : ndarray of shape (m,)
         Whether it neither raises the Brier score nor loses to the base rate in log loss, held out.
-    before, before_left, chosen : float and int
-        Log loss without a repair, of all rows and of those whose outcome was possible; place of
-        the recommended candidate, -1: none, which is clear, or never says 0 or 1.
-    left : int
-        Rows left.
+    before, chosen : float and int
+        Log loss without a repair; place of the recommended candidate, which is clear, harmless,
+        and never says 0 or 1 where the log loss was infinite; -1: none.
     notes : tuple of str
-        What went wrong in fits.
+        Why something was not tried.
     """
 
     name: NDArray[np.str_]
@@ -70,15 +63,15 @@ class RepairTable(Result):
     harmless: NDArray[np.bool_]
     error: FloatVector
     before: float
-    before_left: float
     chosen: int
-    left: int
     notes: tuple[str, ...]
 
     @property
     def place(self) -> int:
-        """Place of the recommended candidate, or else of the largest gain; -1 if there is none."""
-        return self.chosen if self.chosen >= 0 or not len(self.gain) else int(self.gain.argmax())
+        """Place of the recommended candidate, or else of the best; -1 if there is none."""
+        if self.chosen >= 0 or not len(self.name):
+            return self.chosen
+        return int(self.log_loss.argmin())
 
     def describe(self) -> str:
         """Say the best candidate and its gain."""
@@ -115,61 +108,41 @@ def repairs_of(
 
     Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
     """
-    candidates = _candidates(rows, settings.repairs)
-    held_out, flattery, notes = _held_out(candidates, rows, settings, rng)
-    how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
-    errors = [_error(rows.label, p, **how).value for p in held_out.values()]
-    table = _repair_table(rows, held_out, np.array(flattery), settings)
-    chosen = table.chosen if wanted else -1
-    table = replace(table, error=np.array(errors), notes=notes, chosen=chosen)
-    if table.place < 0:
-        return Repairs(table=table, repaired=None, calibrator=None)
-    name = str(table.name[table.place])
-    with quiet():  # named in the notes already
-        fitted = _fit(candidates[name], rows, np.arange(rows.n))
-    said, repaired = fitted.calibrate(_scores_for(fitted, rows)), held_out[name]
-    sure = int((certain(said) | certain(repaired)).sum())
-    return Repairs(table=table, repaired=repaired, calibrator=fitted, certain=sure)
-
-
-def _held_out(
-    candidates: dict[str, Any], rows: AuditRows, settings: AuditSettings, rng: np.random.Generator
-) -> tuple[dict[str, FloatVector], list[float], tuple[str, ...]]:
-    """Return held-out predictions, by how much less each fit loses on its own rows, and notes."""
-    left, two = rows.possible, len(np.unique(rows.label)) > 1
-    if not two or rows.n < 2 * settings.folds or not left.any():
-        note = (
-            "No repair was tried: it takes two classes in the labels, at least "
-            f"{2 * settings.folds} rows, and predictions that were possible. Collect more rows."
-        )
-        return {}, [], (note,)
+    candidates, notes = _candidates(rows, settings.repairs), list[str]()
+    held_out, flattery = dict[str, FloatVector](), list[float]()
+    if len(np.unique(rows.label)) == 1 or rows.n < 2 * settings.folds:
+        few = f"at least {2 * settings.folds} rows. Collect more rows."
+        notes = [f"No repair was tried: it takes two classes in the labels, and {few}"]
+        candidates = {}
     # Rows are in canonical order, so their numbers carry no order of the input.
-    number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
-    if rows.clusters is None:
-        fold, n_folds = assign_folds(number, label, settings.folds, rng)
-    else:
-        fold, n_folds = cluster_folds(rows.clusters.code, settings.folds, rng)
-    repaired: dict[str, FloatVector] = {}
-    flattery: list[float] = []
-    notes: list[str] = []
-    for name, model in candidates.items():
-        try:
-            with _ALONE, warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", CalibrationWarning)
-                scores, after, own = _scores_for(model, rows), np.empty_like(rows.prob), 0.0
-                for held in (fold == k for k in range(n_folds)):
-                    fitted = _fit(model, rows, np.flatnonzero(~held))
-                    said = fitted.calibrate(scores)
-                    after[held] = said[held]
-                    lost = losses(probability_of(rows.label, said))
-                    own += float(rows.weigh(lost[left & ~held], left & ~held).mean()) / n_folds
-            repaired[name] = after
-            lost = losses(probability_of(rows.label, after))[left]
-            flattery.append(float(rows.weigh(lost, left).mean()) - own)
-            notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
-        except ValueError as error:
-            notes.append(f"{name} could not be fitted: {error}")
-    return repaired, flattery, tuple(notes)
+    code = np.arange(rows.n) if rows.clusters is None else rows.clusters.code
+    fold, _ = cluster_folds(code, settings.folds, rng)
+    with quiet():  # rows that are held out judge a fit, however it came about
+        for name, model in candidates.items():
+            try:
+                held_out[name], own = _held_out(model, rows, fold)
+                flattery.append(own)
+            except ValueError as error:
+                notes.append(f"{name} could not be fitted: {error}")
+        table = _repair_table(rows, held_out, np.array(flattery), settings, view)
+        table = replace(table, notes=tuple(notes), chosen=table.chosen if wanted else -1)
+        if table.place < 0:
+            return Repairs(table=table, repaired=None, calibrator=None)
+        name = str(table.name[table.place])
+        fitted, repaired = _fit(candidates[name], rows, np.arange(rows.n)), held_out[name]
+    sure = certain(fitted.calibrate(_scores_for(fitted, rows))) | certain(repaired)
+    return Repairs(table=table, repaired=repaired, calibrator=fitted, certain=int(sure.sum()))
+
+
+def _held_out(model: Any, rows: AuditRows, fold: IntVector) -> tuple[FloatVector, float]:
+    """Return predictions of rows that no fit saw, and how much less fits lose on their own."""
+    scores, after, own = _scores_for(model, rows), np.empty_like(rows.prob), list[float]()
+    for held in (fold == k for k in np.unique(fold)):
+        said = _fit(model, rows, np.flatnonzero(~held)).calibrate(scores)
+        after[held] = said[held]
+        own.append(rows.mean(losses(probability_of(rows.label, said)), ~held))
+    lost = rows.mean(losses(probability_of(rows.label, after)))
+    return after, lost - float(np.mean(own))
 
 
 def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]:
@@ -215,31 +188,30 @@ def _repair_table(
     held_out: dict[str, FloatVector],
     flattery: FloatVector,
     settings: AuditSettings,
+    view: View,
 ) -> RepairTable:
-    left, m = rows.possible, len(held_out)
-    before = losses(rows.own)
-    lost = [losses(probability_of(rows.label, p)) for p in held_out.values()]
-    after = np.reshape(lost, (m, rows.n))  # also where there is no candidate
-    gains = rows.weigh(before[left] - after[:, left], left)
-    gain = gains.sum(axis=1) / max(int(left.sum()), 1)
-    finite = np.flatnonzero(np.isfinite(gain))
-    said, loss = (rows.prob, *held_out.values()), rows.weigh(after).mean(axis=1)
-    brier = [float(brier_score(rows.label, p, sample_weight=rows.weight)) for p in said]
+    before, how = losses(rows.own), dict[str, Any](sample_weight=rows.weight)
+    probs = list(held_out.values())
+    lost = [losses(probability_of(rows.label, p)) for p in probs]
+    after = np.reshape(lost, (len(probs), rows.n))  # also where there is no candidate
+    loss = rows.weigh(after).mean(axis=1)
+    brier = [float(brier_score(rows.label, p, **how)) for p in (rows.prob, *probs)]
     # Neither worse in squares than before, nor in log loss than the base rate, which is last.
     harmless = (np.array(brier[1:]) <= brier[0] + TIE) & (loss <= loss[-1:] + TIE)
-    low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
+    with np.errstate(invalid="ignore"):  # of two infinite losses none is less
+        gain = rows.mean(before) - loss
+    low, high, finite = gain.copy(), gain.copy(), np.flatnonzero(np.isfinite(gain))
     if len(finite):
-        inside = rows.clusters and rows.clusters.take(left)
-        low[finite], high[finite] = mean_interval(gains[finite], settings.level, inside)
+        gains = rows.weigh(before - after[finite])
+        low[finite], high[finite] = mean_interval(gains, settings.level, rows.clusters)
         # Midway between own and held-out rows stands the best map's gain, which no fit exceeds;
         # fits to all rows are flattered by (K - 1)/K of what those to K - 1 folds are.
         high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
-        # What is printed decides: the interval must lie above 0.
-        clear = np.isfinite(gain) & (low > 0)
-        chosen = _simplest(gains, clear & harmless, inside, settings.level)
-        if not left.all():  # then it is worth more that nothing is called impossible again
-            safe = ~np.array([certain(p).any() for p in held_out.values()])
-            chosen = _simplest(-rows.weigh(after), safe & harmless, rows.clusters, settings.level)
+    # What is printed decides: the interval must lie above 0. Where something was called
+    # impossible, nothing may be so again.
+    clear, allowed = low > 0, np.isfinite(before).all()
+    safe = np.array([allowed or not certain(p).any() for p in probs], dtype=np.bool_)
+    how |= {"view": view, "bins": settings.bins}
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
         log_loss=loss,
@@ -248,11 +220,11 @@ def _repair_table(
         high=high,
         clear=clear,
         harmless=harmless,
-        error=np.full(m, np.nan),
-        before=float(rows.weigh(before).mean()),
-        before_left=float(rows.weigh(before[left], left).mean()) if left.any() else float("nan"),
-        chosen=chosen,
-        left=int(left.sum()),
+        error=np.array([_error(rows.label, p, **how).value for p in probs]),
+        before=rows.mean(before),
+        chosen=_simplest(
+            -rows.weigh(after), clear & harmless & safe, rows.clusters, settings.level
+        ),
         notes=(),
     )
 
@@ -289,7 +261,7 @@ REPAIRED = {
 def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answer:
     """Answer question 6: which repair, and what speaks against it."""
     table, place = found.table, found.table.place
-    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
+    numbers = {"log_loss": table.before}
     if place >= 0:
         ends = {"gain_low": table.low, "gain_high": table.high, "error_after": table.error}
         columns = {"log_loss_after": table.log_loss, "gain": table.gain, **ends}
@@ -303,13 +275,11 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
     elif place < 0:
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        text = _gain_in_words(found, measured.settings) + _warnings(found, measured.focus.n)
+        text = _gain_in_words(found, measured.settings)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-            before, after = measured.error.value, four_digits(table.error[place])
-            text += f" Expected calibration error afterwards: {after} ({measured.names[0]})."
-            if float(after) > round(before, 4):
-                text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
+            after = f"{four_digits(table.error[place])} ({measured.names[0]})"
+            text += f" Expected calibration error afterwards: {after}."
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
@@ -324,44 +294,25 @@ def _gain_in_words(found: Repairs, settings: AuditSettings) -> str:
     name = str(table.name[place])
     words, _ = REPAIRED.get(name, (name, ""))
     gain, low, high = table.gain[place], table.low[place], table.high[place]
-    if np.isinf(gain):
-        return f"None. Even the best candidate, {words}, says 0 to something that happened."
-    size, falls = abs(gain), gain >= 0
-    if not falls:
-        low, high = -high, -low
-    interval = f"({interval_in_words(settings.level, low, high)}, {settings.folds} folds)"
+    change = ""
+    if np.isfinite(gain):
+        ends = interval_in_words(settings.level, low, high)
+        change = f", a gain of {four_digits(gain)} ({ends}, {settings.folds} folds)"
+    reached = f"{four_digits(table.before)} to {four_digits(table.log_loss[place])}{change}"
+    text = f"None. The best candidate, {words}, would bring log loss from {reached}: "
     if table.chosen >= 0:
         temperature = getattr(found.calibrator, "temperature_", None)
         one = f" (T = {temperature:.2f})" if temperature is not None else ""
-        change = "a gain of" if falls else "the price of not saying 0:"
-        return (
-            f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss "
-            f"{'falls' if falls else 'rises'} from {table.before_left:.4f} to "
-            f"{table.before_left - gain:.4f}, {change} {size:.4f} {interval}."
-        )
-    why = "the interval holds 0, so this may be chance" if falls else "none that was tried gains"
-    if low > 0 and falls:
-        why = "but no error was shown that it would mend (question 3)"
-        harm = "but it would raise the Brier score, or lose to the base rate"
-        why = why if table.harmless[place] else harm
-    return (
-        f"None. The best candidate, {words}, would {'gain' if falls else 'lose'} "
-        f"{four_digits(size)} in log loss {interval}: {why}."
-    )
-
-
-def _warnings(found: Repairs, n: int) -> str:
-    """Return what to know of a candidate before it is used."""
-    table, text = found.table, ""
-    if table.left < n:
-        after = table.log_loss[table.place]
-        text = (
-            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
-        )
-    if found.certain and np.isfinite(table.gain[table.place]):
+        text = f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from {reached}"
+    elif not low > 0:
+        text += "no gain is shown"
+    elif table.harmless[place]:
+        text += "but no error was shown that it would mend (question 3)"
+    else:
+        text += "but it would raise the Brier score, or lose to the base rate"
+    if found.certain:
         rows = spell(found.certain, "row")
         text += (
-            f" It says exactly 0 (or 1) in {rows}: one outcome against it costs infinitely much."
+            f". It says exactly 0 (or 1) in {rows}: one outcome against it costs infinitely much"
         )
-    return text
+    return f"{text}."

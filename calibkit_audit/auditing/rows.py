@@ -69,7 +69,7 @@ class AuditRows:
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
         return replace(self, clusters=self.clusters and self.clusters.take(chosen), **taken)
 
-    def weigh(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
+    def weigh(self, values: NDArray[Any]) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
 
         ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
@@ -77,11 +77,15 @@ class AuditRows:
         """
         if self.weight is None:
             return values
-        weight = self.weight[where]
-        mean = np.average(values, axis=-1, weights=weight)[..., np.newaxis]
+        mean = np.average(values, axis=-1, weights=self.weight)[..., np.newaxis]
         with np.errstate(invalid="ignore"):
-            linear = mean + weight / weight.mean() * (values - mean)
+            linear = mean + self.weight / self.weight.mean() * (values - mean)
         return np.where(np.isfinite(mean), linear, values)
+
+    def mean(self, values: NDArray[Any], where: Any = slice(None)) -> float:
+        """Return the mean by weight of (n,) values, over some rows."""
+        weight = None if self.weight is None else self.weight[where]
+        return float(np.average(values[where], weights=weight))
 
     @property
     def n_classes(self) -> int:
@@ -102,11 +106,6 @@ class AuditRows:
     def own(self) -> FloatVector:
         """Probability that each row gave to what happened."""
         return probability_of(self.label, self.table)
-
-    @property
-    def possible(self) -> NDArray[np.bool_]:
-        """Rows whose outcome had not been given probability 0."""
-        return self.own > 0
 
 
 def probability_of(label: IntVector, prob: FloatVector) -> FloatVector:

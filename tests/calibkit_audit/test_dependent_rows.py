@@ -1,15 +1,11 @@
 """Clusters: what is refused, closed forms, and redraws that keep rows together."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import special, stats
 
 import calibkit as ck
 from calibkit_audit import audit, compare
-from calibkit_audit.auditing.redraws import joint_test
-from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.clusters import Clusters, clusters_of, mean_interval
 from calibkit_audit.dependent_rows import Dependence, DependentRows, consistency_band
 from tests.helpers import binary_data
@@ -93,27 +89,6 @@ def test_redraws_know_patients_and_doctors() -> None:
     for way in (clusters, *clusters.beside):
         scatter = [np.square(way.sums(one - prob)).sum() for one in (label, *drawn)]
         assert scatter[0] == pytest.approx(np.mean(scatter[1:]), rel=0.2)
-
-
-@pytest.mark.long
-def test_two_crossing_effects_hold_the_level_where_both_are_named() -> None:
-    """Patients and doctors on calibrated rows: of 40 sets, at 1 %, 12 with no name, 2 with one."""
-    points, weight = np.polynomial.hermite_e.hermegauss(30)
-    alarms = np.zeros(3)
-    for seed in range(15):
-        rng = np.random.default_rng([9, seed])
-        of_patient, of_doctor = rng.normal(0, 0.7, 150), rng.normal(0, 0.7, 60)
-        patient, doctor = rng.integers(0, 150, 4000), rng.integers(0, 60, 4000)
-        score = rng.normal(0, 1, 4000)
-        prob = special.expit(score[:, np.newaxis] + np.sqrt(2) * 0.7 * points) @ weight
-        prob, score = prob / weight.sum(), score + of_patient[patient] + of_doctor[doctor]
-        label = (rng.random(4000) < special.expit(score)) * 1
-        for k, cluster in enumerate((None, patient, [patient, doctor])):
-            rows = rows_of(label, prob, cluster=cluster)
-            draws: dict[str, Any] = {"n_draws": 99, "rng": np.random.default_rng(seed)}
-            test = joint_test(rows.table, rows.label, (1,), clusters=rows.clusters, **draws)
-            alarms[k] += test.p_value <= 0.01
-    assert alarms[2] <= 1 and alarms[0] >= 3
 
 
 @pytest.mark.long

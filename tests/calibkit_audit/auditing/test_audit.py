@@ -2,7 +2,6 @@
 
 import copy
 import json
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
@@ -64,19 +63,6 @@ def test_real_predictions(name: str, verdicts: dict[str, str]) -> None:
     report = audit(data.y_true, data.y_prob)
     assert verdicts.items() <= report.verdicts.items()
     assert report.verdicts["alignment"] == "aligned"
-
-
-@pytest.mark.parametrize("k", CLASSES)
-def test_thirty_rows_are_too_few(k: int) -> None:
-    for seed in range(5):
-        case = make("calibrated", k, 30, seed)
-        report = of(case, settings=PLAIN)
-        assert report.verdicts["data"] == "too little data"
-        assert report.verdicts["calibration"] == "cannot say"
-        assert report.headline == "Too little data to say."
-        needed = int(report["data"].numbers["needed"])
-        assert needed > 100
-        assert f"{needed:,} rows" in report["data"].sentence
 
 
 @pytest.mark.long
@@ -214,11 +200,7 @@ def test_aligned_rows_are_not_accused(draw: Any) -> None:
         assert found.verdict != "not aligned"
 
 
-def test_all_too_low_comes_before_too_bold() -> None:
-    rng = np.random.default_rng(0)
-    low = rng.uniform(0, 0.0011, 5000)  # all too low, the lowest by the most
-    all_low = audit((rng.random(5000) < 0.003) * 1, low, settings=QUICK)["direction"]
-    assert all_low.sentence.startswith("Under-forecast, and over-confident: predictions are too")
+def test_what_is_off_on_one_side_of_the_mean_is_too_bold() -> None:
     said = np.repeat([0.01, 0.5], [400, 400])
     y = (np.arange(800) % 20 < np.where(said < 0.5, 1, 10)) * 1
     one_side = audit(y, said, settings=QUICK)["direction"].sentence
@@ -249,8 +231,6 @@ def test_predictions_without_information_are_unclear_not_wrong() -> None:
     report = audit(y, rng.uniform(0.49, 0.51, 1000), settings=PLAIN)
     assert report.verdicts["alignment"] == "alignment unclear"
     assert report.verdicts["calibration"] == "no evidence"
-    constant = audit(y, np.full(1000, 0.5), settings=PLAIN)
-    assert constant.verdicts["alignment"] == "alignment unclear"
 
 
 @pytest.mark.parametrize("k", CLASSES)
@@ -300,10 +280,7 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     assert numbers["p_value_of_others"] > 0.01
     assert "1 of 1 predictions of exactly 0 or 1 were wrong" in sentence
     assert "impossible statements" in report.codes
-    gone = "1 row gave probability 0 to what happened"
-    assert f"{gone} (row {wrong}, counted from 0)" in report["impossible"].sentence
-    assert "write more digits" in report["impossible"].sentence
-    assert report.headline.startswith(f"{gone}. Miscalibrated beyond")
+    gone = f"1 row gave probability 0 to what happened (row {wrong}, counted from 0)"
     assert AuditSettings(alpha=0.03).promise.startswith("At most 3 in 100 calibrated models")
     for page in (report.text(), report.to_html(), report._repr_html_()):
         assert gone in page and AuditSettings().promise.removesuffix(".") in page
@@ -328,8 +305,8 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
         return
     assert report.verdicts["direction"] == "over-confident"
     assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
-    assert "the price of not saying 0" in report["repair"].sentence
-    assert np.isfinite(report["repair"].numbers["log_loss_after"])
+    after = report["repair"].numbers["log_loss_after"]
+    assert f"log loss falls from infinite to {after:.4f}. Expected" in report["repair"].sentence
 
 
 WRONG = np.repeat([1, 0, 1, 0], [640, 160, 100, 100]), np.repeat([1.0, 0.4], [800, 200])
@@ -457,18 +434,11 @@ def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
     case = make("calibrated", 2, 200, 3)
     y = np.array([labels[0] if happened else labels[1] for happened in case.y_true])
     whole = audit(case.y_true, case.y_prob, event="it rains", settings=PLAIN)
+    table: dict[str, Any] = {"table": {"churn": y, "p": case.y_prob}, "label": "churn", "prob": "p"}
+    how: dict[str, Any] = {"positive": positive, "settings": PLAIN}
     for named, event in (
-        (audit(y, case.y_prob, positive=positive, settings=PLAIN), f"y = {positive}"),
-        (
-            audit_table(
-                {"churn": y, "p": case.y_prob},
-                label="churn",
-                prob="p",
-                positive=positive,
-                settings=PLAIN,
-            ),
-            f"churn = {positive}",
-        ),
+        (audit(y, case.y_prob, **how), f"y = {positive}"),
+        (audit_table(**table, **how), f"churn = {positive}"),
     ):
         assert named.view == event and event in named.advice
         assert named.evidence.band.table.view == event
@@ -718,10 +688,6 @@ def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) 
 BAD = [
     (([0, 1], [0.2, 0.3]), {"logits": [0.1, 0.2]}, "either y_prob or logits"),
     (([0, 1], None), {}, "either y_prob or logits"),
-    (([0, 1], [0.2, 1.3]), {}, r"y_prob\[1\]"),
-    (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, "row 1 sums to 0.9, not 1"),
-    (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
-    (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
     (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
     (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one value for each of 2 rows"),
     (([0, 1], [0.2, 0.3]), {"groups": ["a", "b"]}, "each of 2 rows differently"),
@@ -757,9 +723,8 @@ def test_unknown_repairs_are_refused() -> None:
 
 @pytest.mark.long
 def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
-    """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
+    """rcParams belong to all threads; each audit puts them back."""
     case = make("over-confident", 2, 300, 1)
-    filters, shown = list(warnings.filters), warnings.showwarning
     before = dict(mpl.rcParams)
 
     def one(number: int) -> str:
@@ -770,8 +735,6 @@ def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         texts = set(pool.map(one, range(8)))
     assert len(texts) == 1
-    assert list(warnings.filters) == filters
-    assert warnings.showwarning is shown
     assert dict(mpl.rcParams) == before
 
 
@@ -967,11 +930,14 @@ def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
             ["2024-01-01", "2024-13-01", "2024-01-02", "x"],
             r"time\[1\] = '2024-13-01'",
         ),
-        "mixed": ([2020.0, 2021.0, "soon", "later"], r"time\[2\] = 'soon' is no number"),
-        "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is no number"),
-        "first": (["x", *["2024-01-01"] * 2, "2024-01-02"], r"time\[0\] = 'x' is no date"),
+        "mixed": (
+            [2020.0, 2021.0, "soon", "later"],
+            r"time\[2\] = 'soon' is neither a number nor a date, as",
+        ),
+        "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is neither"),
+        "first": (["x", *["2024-01-01"] * 2, "2024-01-02"], r"time\[0\] = 'x' is neither"),
         "day or month": (["01/02/2024", *["03/02/2024"] * 3], "day or month first"),
-        "both": (["13/01/2024", "01/13/2024", *["14/01/2024"] * 2], r"time\[1\].* is no date"),
+        "both": (["13/01/2024", "01/13/2024", *["14/01/2024"] * 2], r"time\[1\].* is neither"),
         "neither": (["soon"] * 3 + ["late"], r"time\[0\] = 'soon' is neither"),
         "one": ([2020] * 4, "'2020' in all rows"),
         "short": ([1, 2], r"shape \(2,\); it needs one value for each of 4 rows"),

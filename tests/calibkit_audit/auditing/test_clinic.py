@@ -53,7 +53,7 @@ def test_where_there_is_none_the_reason_is_said() -> None:
         assert "net_benefit" not in audit(Y, P, costs=free, settings=QUICK)["costs"].numbers
     sure = audit([0, 1] * 30, [0.0, 0.9] * 30, settings=QUICK)
     assert np.isnan(sure.weak.columns["value"]).tolist() == [False, True, True]
-    assert "nor slope, for the event always happened" in " ".join(sure.text().split())
+    assert "no slope, for the event always happened" in " ".join(sure.text().split())
     assert "nan" not in " ".join(audit(Y, P, costs=(999, 1), settings=QUICK).text().split())
 
 
