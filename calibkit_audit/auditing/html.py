@@ -7,7 +7,7 @@ nothing is shown, nothing stays open. The colours of the lights are in `page.css
 import base64
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -15,14 +15,16 @@ from itertools import islice
 from string import Template
 from typing import Any
 
-from calibkit.decisions import MurphyCurve
-from calibkit.inputs import FloatVector
-from calibkit.reliability import BinTable
+from matplotlib.figure import Figure
+
+from calibkit import plot
+from calibkit.plot.look import style
 from calibkit.results import Result
-from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
-from calibkit_audit.auditing.evidence import Measurements
+from calibkit_audit import plot as audit_plot
+from calibkit_audit.auditing.comparison import Comparison
+from calibkit_audit.auditing.costs import prices_with_threshold
 from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
-from calibkit_audit.segments import SegmentTable
+from calibkit_audit.auditing.report import AuditReport
 
 # Inches: width and usual heights of figures, and what a row of a dot plot takes.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
@@ -55,12 +57,6 @@ def page(report: Report) -> str:
             "origin": _each("line", report.origin),
         },
     )
-
-
-def panel(report: Report) -> str:
-    """Return verdict and answers for a notebook, without figures and without style sheets."""
-    texts = _attributes(report, "title", "size", "promise", "symbol", "headline")
-    return _fill("panel", texts | {"rows": _fill("panel_row", *_rows(report))})
 
 
 class _Html(str):
@@ -110,7 +106,6 @@ def _answers(report: Report) -> _Html:
 
 
 def _figures(report: Report) -> _Html:
-    plot, _ = _plots()
     rows = []
     for name, figure in report.figures().items():
         about = {"words": plot.alt_text(figure), "caption": _fill(f"caption_{name}", {})}
@@ -128,13 +123,28 @@ def _table(name: str, table: Result) -> dict[str, str]:
     }
 
 
-def draw_audit(
-    evidence: Measurements, costs: Consequences, groups: SegmentTable | None
-) -> dict[str, Any]:
-    """Return the figures of an audit by name."""
-    plot, audit_plot = _plots()
-    figures: dict[str, Any] = {}
-    add = partial(_add_axes, figures)
+def figures_of(report: Report) -> dict[str, Figure]:
+    """Return the figures of an audit, or of a comparison, by name."""
+    figures: dict[str, Figure] = {}
+    draw: Any = _draw_audit if isinstance(report, AuditReport) else _draw_comparison
+    draw(report, partial(_add_axes, figures))
+    for figure in figures.values():
+        if figure.axes[0].get_legend_handles_labels()[1]:
+            plot.legend(figure)
+    return figures
+
+
+def _add_axes(
+    figures: dict[str, Figure], name: str, height: float, shape: tuple[int, int] = (1, 1)
+) -> Any:
+    """Add a figure and return its Axes, of several panels an array."""
+    figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
+    figures[name] = figure
+    return figure.subplots(*shape)
+
+
+def _draw_audit(report: AuditReport, add: Callable[..., Any]) -> None:
+    evidence, costs, groups = report.evidence, report.consequences, report.groups
     band, view = evidence.band, evidence.focus_words
     plot.reliability(band.table, band=band, ax=add("reliability", _TALL), title=view)
     if classes := evidence.classes:
@@ -152,58 +162,19 @@ def draw_audit(
     if groups is not None:
         height = 1.5 + _ROW * min(len(groups.segment), _MOST_ROWS)
         audit_plot.audit_groups(groups, add("groups", height))
-    return _with_legends(figures)
 
 
-def draw_comparison(
-    bins: Mapping[str, BinTable], curves: Mapping[str, MurphyCurve], costs: FloatVector | None
-) -> dict[str, Any]:
-    """Return the figures of a comparison: the models' diagrams in one frame, Murphy curves."""
-    plot, audit_plot = _plots()
-    figures: dict[str, Any] = {}
-    models = dict(islice(bins.items(), _MOST_MODELS))
+def _draw_comparison(found: Comparison, add: Callable[..., Any]) -> None:
+    """Draw the models' diagrams in one frame, and Murphy curves."""
+    models = dict(islice(found.bins.items(), _MOST_MODELS))
     view = next(iter(models.values())).view
-    audit_plot.overlay(models, _add_axes(figures, "models", _HIGH), title=view)
-    if curves:
-        some = dict(islice(curves.items(), _MOST_MODELS))
-        plot.murphy(some, _add_axes(figures, "costs", _LOW), costs=prices_with_threshold(costs))
-    return _with_legends(figures)
-
-
-def _plots() -> tuple[Any, Any]:
-    try:
-        from calibkit import plot
-        from calibkit_audit import plot as audit_plot
-    except ImportError as error:
-        raise ImportError(
-            "figures need matplotlib (pip install matplotlib); text() works without it."
-        ) from error
-    return plot, audit_plot
-
-
-def _add_axes(
-    figures: dict[str, Any], name: str, height: float, shape: tuple[int, int] = (1, 1)
-) -> Any:
-    """Add a figure and return its Axes, of several panels an array."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
-    figures[name] = figure
-    return figure.subplots(*shape)
-
-
-def _with_legends(figures: dict[str, Any]) -> dict[str, Any]:
-    plot, _ = _plots()
-    for figure in figures.values():
-        if figure.axes[0].get_legend_handles_labels()[1]:
-            plot.legend(figure)
-    return figures
+    audit_plot.overlay(models, add("models", _HIGH), title=view)
+    if some := dict(islice(found.curves.items(), _MOST_MODELS)):
+        plot.murphy(some, add("costs", _LOW), costs=prices_with_threshold(found.costs))
 
 
 def _data_uri(figure: Any) -> str:
     """Return a figure as an SVG image in a data URI: sharp in print, and no script can run."""
-    from calibkit.plot.look import style
-
     buffer = io.BytesIO()
     # The same report gives the same bytes: no date, and names that do not depend on chance.
     with style({"svg.hashsalt": "calibkit"}):

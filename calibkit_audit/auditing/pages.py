@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +138,17 @@ def _versions() -> dict[str, str]:
     return {"calibkit": __version__, **others, "Python": platform.python_version()}
 
 
+def _pages() -> Any:
+    """Return what draws figures and makes pages: the one part that needs matplotlib."""
+    try:
+        from calibkit_audit.auditing import html
+    except ImportError as error:
+        raise ImportError(
+            "figures need matplotlib (pip install matplotlib); text() works without it."
+        ) from error
+    return html
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Result):
     """What an audit and a comparison have in common: enough for every page.
@@ -158,6 +169,8 @@ class Report(Result):
     command, date : str
         The command that was given, if there was one, and the day of the report.
     """
+
+    further: ClassVar[tuple[str, ...]]  # names of what else stands in `to_dict`
 
     title: str
     headline: str
@@ -204,6 +217,11 @@ class Report(Result):
         return [f"date: {self.date}", *known, f"versions: {software}"]
 
     @property
+    def codes(self) -> frozenset[str]:
+        """What a pipeline can act on."""
+        raise NotImplementedError
+
+    @property
     def tables(self) -> dict[str, Result]:
         """The tables of the report, by name; groups only where they were given."""
         raise NotImplementedError
@@ -216,13 +234,18 @@ class Report(Result):
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        raise NotImplementedError
+        return dict(_pages().figures_of(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
-        tables = {name.lower(): _records(table) for name, table in self.tables.items()}
-        origin = {"date": self.date, "command": self.command, "versions": dict(self.versions)}
-        return tables | {"advice": self.advice, "notes": list(self.notes)} | origin
+        names = ("title", "headline", "light", "n", "n_classes", "view", "promise", "advice")
+        given = {name: getattr(self, name) for name in (*names, *self.further)}
+        found = {k: list(one) if isinstance(one, tuple) else one for k, one in given.items()}
+        found |= {"codes": sorted(self.codes), "notes": list(self.notes)}
+        found |= {"answers": [one.to_dict() for one in self.answers]}
+        found |= {"findings": [one.to_dict() for one in self.findings]}
+        found |= {name.lower(): _records(table) for name, table in self.tables.items()}
+        return found | {"date": self.date, "command": self.command, "versions": self.versions}
 
     def to_json(self) -> str:
         """Return the report as JSON in ASCII; NaN and infinity become null."""
@@ -230,7 +253,7 @@ class Report(Result):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        raise NotImplementedError
+        return str(_pages().page(self))
 
     def save(self, path: str | Path) -> Path:
         """Write the report to a file: .html or .json, whole or not at all.

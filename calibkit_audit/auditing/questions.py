@@ -23,6 +23,7 @@ from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import FEW, Clusters, worth_of
+from calibkit_audit.counts.columns import columns_of
 
 
 def audit(
@@ -62,7 +63,7 @@ def audit(
         a false negative will do: ``(1, 20)`` or ``"1:20"``.
     groups : array-like of shape (n,), mapping from names to such, or DataFrame, optional
         A label per row: the question of calibration is also asked in each group. Of several
-        columns, words or numbers, up to three together name a group: see `worst_segments`.
+        columns, words (the eight commonest) or numbers (cut into four), up to three name a group.
     cluster : array-like of shape (n,), or sequence of several, optional
         Which rows belong together (patient, document): only rows of different clusters are then
         taken as independent. Of several, rows that share a name in any column are dependent.
@@ -185,14 +186,18 @@ def audit_table(
     """
     if (prob is None) == (logits is None):
         raise ValueError("name the columns of either prob= or logits=.")
-    given_by = {"groups": groups, "cluster": cluster}
-    several = {k: list(v) for k, v in given_by.items() if not isinstance(v, str | None)}
-    roles: dict[str, Any] = {"y_true": label, "time": time} | given_by | dict.fromkeys(several)
-    roles |= {f"{role} {name}": name for role, names in several.items() for name in names}
-    roles |= {"predicted": predicted, "sample_weight": sample_weight}
-    given = prob if logits is None else logits
-    how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
-    rows, names, changes = rows_of_table(table, roles, given or (), **how)
+    beside = {"group": groups, "cluster": cluster, "time": time, "weight": sample_weight}
+    right = predicted is True
+    columns = columns_of(
+        label,
+        logits or prob or (),
+        logits=prob is None,
+        predicted=None if right else predicted,
+        right=right,
+        rescale=rescale,
+        **beside,
+    )
+    rows, names, changes = rows_of_table(table, columns, drop_missing=drop_missing)
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
     report = audit(**by_role(rows), class_names=class_names or names, **options)

@@ -12,7 +12,7 @@ import calibkit as ck
 from calibkit.decisions import policy_cost
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.comparison_report import comparison_fields
+from calibkit_audit.auditing.comparison import comparison_headline
 from calibkit_audit.auditing.differences import Change, judge_change
 from tests.helpers import binary_data, class_data, each_case, refuses
 
@@ -96,7 +96,7 @@ def test_the_headline_speaks_no_louder_than_its_row(told: str, words: str) -> No
     verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
     verdicts |= {"miscalibration": told}
     found = {("b", key): Change(0.2, 0.1, -0.1, -0.2, 0.1, one) for key, one in verdicts.items()}
-    assert comparison_fields(("a", "b"), found, 0.95, [0.5, 0.5])["headline"].endswith(words)
+    assert comparison_headline(("a", "b"), found, 0.95, [0.5, 0.5]).endswith(words)
 
 
 def test_a_model_that_is_off_is_named_however_it_compares() -> None:
@@ -253,7 +253,7 @@ test_bad_input_is_refused = refuses(
     (lambda: compare([0, 1], {1: [0.2, 0.3], "1": [0.2, 0.3]}), "the same name"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2]}), "model 'b': "),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 1.3]}), "model 'b': y_prob"),
-    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [[0.8, 0.2]] * 2}), "model 'b' has shape"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [[0.5, 0.2, 0.3]] * 2}), "'b' has shape"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, level=95), "level"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, costs=(0, 0)), "both costs are 0"),
 )
@@ -297,5 +297,7 @@ def test_the_figures_show_all_models() -> None:
 def test_each_column_of_a_data_frame_is_a_model() -> None:
     pd = pytest.importorskip("pandas")
     label, prob = binary_data(200)
-    models = {"a": prob, "b": prob**2}
-    assert compare(label, pd.DataFrame(models)).text() == compare(label, models).text()
+    models, frame = {"a": prob, "b": prob**2}, pd.DataFrame({"a": prob, "b": prob**2})
+    two = {name: np.column_stack([1 - one, one]) for name, one in models.items()}
+    wanted = compare(label, models).text()
+    assert compare(label, frame).text() == compare(label, two).text() == wanted
