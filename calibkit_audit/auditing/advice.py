@@ -14,7 +14,8 @@ from calibkit.results import spell
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
-from calibkit_audit.auditing.repairs import REPAIRED, RepairTable
+from calibkit_audit.auditing.repairs import REPAIRED
+from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.rows import EVENT
 
 NOT_APART = {
@@ -33,13 +34,12 @@ _AT_COSTS = {
 }
 
 
-def headline_of(
-    verdicts: Mapping[str, str], measured: Measurements, *, known: bool
-) -> tuple[str, str]:
+def headline_of(report: AuditReport, *, known: bool) -> tuple[str, str]:
     """Return the verdict in one line, with what it rests on, and its light.
 
     `known`: which rows belong together, or that none do.
     """
+    verdicts, measured = _verdicts(report), report.evidence
     alignment, gone = verdicts["alignment"], measured.impossible
     way = f"{verdicts['direction']} ({measured.focus_words})"
     if alignment == "not aligned":
@@ -61,6 +61,10 @@ def headline_of(
     if verdicts.get("time") == "error changes":
         text, light = f"The error changes over time. On average: {text[0].lower()}{text[1:]}", "bad"
     return text, light
+
+
+def _verdicts(report: AuditReport) -> dict[str, str]:
+    return {answer.topic: answer.verdict for _, answer in report.numbered}
 
 
 def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = False) -> str:
@@ -100,14 +104,9 @@ def _words(view: int, name: str) -> str:
     return f"of {{of}} case{{s}} it expects {event} in {{said}}; it came in {{came}}"
 
 
-def advice_of(
-    verdicts: Mapping[str, str],
-    measured: Measurements,
-    table: RepairTable,
-    times: Listing | None,
-    paid: Mapping[str, float],
-) -> str:
-    """Say what verdicts and findings mean for a person who has to decide; `paid`: at the costs."""
+def advice_of(report: AuditReport) -> str:
+    """Say what verdicts and findings mean for a person who has to decide."""
+    verdicts, measured = _verdicts(report), report.evidence
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
     view, rows = measured.focus, spell(measured.focus.n, "row")
@@ -122,14 +121,15 @@ def advice_of(
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
     if verdicts["costs"] in _AT_COSTS and (measured.miscalibrated or measured.impossible.count):
-        same, of_all = "treat all cases alike", paid.get("net_benefit_of_all")
+        same = "treat all cases alike"
+        of_all = report["costs"].numbers.get("net_benefit_of_all")
         if of_all is not None:
             same = f"act in {'every' if of_all > 0 else 'no'} case"
         texts += [f"At the given costs {_AT_COSTS[verdicts['costs']].format(same=same)}."]
-    if times is not None and verdicts.get("time") == "error changes":
+    if report.times is not None and verdicts.get("time") == "error changes":
         words = _words(measured.first.view, measured.names[0])
-        texts += [_step(times, measured.first.design, words)]
-    return " ".join([*texts, _what_to_do(verdicts, measured, table)])
+        texts += [_step(report.times, measured.first.design, words)]
+    return " ".join([*texts, _what_to_do(verdicts, measured, report.repair)])
 
 
 def _where(measured: Measurements, words: str) -> list[str]:
@@ -190,10 +190,9 @@ def _step(times: Listing, design: float, words: str) -> str:
     )
 
 
-def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: RepairTable) -> str:
+def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, name: str | None) -> str:
     repair = ""
-    if verdicts["repair"] == "repair":
-        name = str(table.name[table.chosen])
+    if name is not None:
         how, gloss = REPAIRED.get(name, (name, ""))
         repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
     if verdicts["alignment"] in NOT_APART:

@@ -16,9 +16,8 @@ from calibkit_audit.auditing.evidence import (
     package_view,
     views_of,
 )
-from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.predictions import by_role, rows_of_table
-from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
@@ -137,7 +136,11 @@ def audit(
     rows, sides = dependence.keep_one_side(rows)
     views = views_of(rows, view)
     how["findings"] = (*sides, *dependence.rows_that_agree(rows, views[0], others))
-    return replace(_report(rows, views, prices, **how), title=str(title))
+    report = _report(rows, views, prices, **how)
+    known = rows.independent or rows.clusters is not None
+    headline, light = advice.headline_of(report, known=known)
+    said: Any = {"headline": headline, "light": light, "advice": advice.advice_of(report)}
+    return replace(report, title=str(title), **said)
 
 
 def audit_table(
@@ -224,7 +227,9 @@ def _report(
     aligned, chance = order.verdict != "not aligned", int(seeds[2]) if suspect else None
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
-    findings += changes if aligned else ()  # labels of other rows agree, or change, for that
+    gone = calibration.impossible_finding(measured.impossible, rows.table)
+    # Labels of other rows agree, or change, for that.
+    findings = (*gone, *findings, *(changes if aligned else ()))
     focus = {measured.focus_words: measured.problem}
     answers = (
         order,
@@ -236,7 +241,11 @@ def _report(
     )
     return AuditReport(
         title="",
-        **_conclusions(rows, measured, answers, findings, table, times),
+        headline="",  # these and the light follow from all that stands below
+        light="",
+        answers=answers,
+        findings=findings,
+        promise=promise_of(rows.clusters, settings),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=measured.names[0],
@@ -252,30 +261,6 @@ def _report(
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
     )
-
-
-def _conclusions(
-    rows: AuditRows,
-    measured: Measurements,
-    answers: Sequence[Answer],
-    findings: Sequence[Answer],
-    table: RepairTable,
-    times: Listing | None,
-) -> dict[str, Any]:
-    """Return the fields of a report that all answers and findings make together."""
-    findings = (*calibration.impossible_finding(measured.impossible, rows.table), *findings)
-    verdicts = {one.topic: one.verdict for one in (*findings, *answers)}
-    promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
-    headline, light = advice.headline_of(verdicts, measured, known=bool(known))
-    paid = next(one.numbers for one in answers if one.topic == "costs")
-    return {
-        "headline": headline,
-        "light": light,
-        "answers": answers,
-        "advice": advice.advice_of(verdicts, measured, table, times, paid),
-        "promise": promise,
-        "findings": findings,
-    }
 
 
 def _audit_notes(measured: Measurements) -> tuple[str, ...]:

@@ -118,9 +118,8 @@ class AuditReport(Report):
         """How much was looked at."""
         first, rows = self.evidence.first, spell(self.n, "prediction")
         events = f"{first.events:,} right" if first.view == TOP else spell(first.events, "event")
-        if len(self.evidence.names) == 1:
-            return f"{rows}, {events} ({self.view})."
-        return f"{rows} of {self.n_classes} classes; first view: {self.view}, {events}."
+        classes = f" of {self.n_classes} classes" * (len(self.evidence.names) > 1)
+        return f"{rows}{classes}, {events} ({self.view})."
 
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
