@@ -20,17 +20,15 @@ from matplotlib.figure import Figure
 from calibkit import plot
 from calibkit.plot.look import style
 from calibkit.results import Result
-from calibkit_audit import plot as audit_plot
 from calibkit_audit.auditing.comparison import Comparison
 from calibkit_audit.auditing.costs import prices_with_threshold
 from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
 from calibkit_audit.auditing.report import AuditReport
+from calibkit_audit.plot import overlay
 
-# Inches: width and usual heights of figures, and what a row of a dot plot takes.
+# Inches: width and usual heights of figures.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
-_ROW = 0.34
 _PANEL, _PANELS = 1.9, 3  # height of a panel, and how many stand in a row
-_MOST_ROWS = 30
 _MOST_MODELS = 5
 
 
@@ -144,7 +142,7 @@ def _add_axes(
 
 
 def _draw_audit(report: AuditReport, add: Callable[..., Any]) -> None:
-    evidence, costs, groups = report.evidence, report.consequences, report.groups
+    evidence, costs = report.evidence, report.consequences
     band, view = evidence.band, evidence.focus_words
     plot.reliability(band.table, band=band, ax=add("reliability", _TALL), title=view)
     if classes := evidence.classes:
@@ -159,16 +157,13 @@ def _draw_audit(report: AuditReport, add: Callable[..., Any]) -> None:
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
     plot.murphy(curves, add("costs", _LOW), costs=prices_with_threshold(costs.costs))
-    if groups is not None:
-        height = 1.5 + _ROW * min(len(groups.segment), _MOST_ROWS)
-        audit_plot.audit_groups(groups, add("groups", height))
 
 
 def _draw_comparison(found: Comparison, add: Callable[..., Any]) -> None:
     """Draw the models' diagrams in one frame, and Murphy curves."""
     models = dict(islice(found.bins.items(), _MOST_MODELS))
     view = next(iter(models.values())).view
-    audit_plot.overlay(models, add("models", _HIGH), title=view)
+    overlay(models, add("models", _HIGH), title=view)
     if some := dict(islice(found.curves.items(), _MOST_MODELS)):
         plot.murphy(some, add("costs", _LOW), costs=prices_with_threshold(found.costs))
 

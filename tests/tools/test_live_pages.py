@@ -294,7 +294,7 @@ NAMES = (
 )
 NAMES += (
     "calibkit_audit.auditing.AuditSettings.promise",
-    "calibkit_audit.plot.audit_groups",
+    "calibkit_audit.plot.overlay",
     "calibkit.brier_score",
 )
 
