@@ -285,16 +285,14 @@ class Monitor:
             now = largest = math.inf
         elif state.alarm is not None:
             offsets = _offset_interval(state.later, self.alpha)
+        same: Any = {name: getattr(state, name) for name in ("alarm", "n", "events", "impossible")}
+        same |= dict(zip(("offset", "offset_low", "offset_high"), offsets, strict=True))
         return Evidence(
             e_value=math.exp(now),
             largest=math.exp(largest),
             p_value=math.exp(-largest),
-            alarm=state.alarm,
             gap=state.residuals / state.n if state.n else math.nan,
-            n=state.n,
-            events=state.events,
-            impossible=state.impossible,
-            **dict(zip(("offset", "offset_low", "offset_high"), offsets, strict=True)),
+            **same,
             alpha=self.alpha,
             model=self.model,
         )

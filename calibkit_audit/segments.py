@@ -39,9 +39,8 @@ class SegmentTable(Result):
     ----------
     segment, count, mean_prob, frequency : ndarray of shape (S,)
         What its rows share, how many there are, what they say, and what happened.
-    error, smallest : ndarray of shape (S,)
-        Standard deviation of the frequency if the predictions were right; average error that
-        would be found with probability 90 %.
+    smallest : ndarray of shape (S,)
+        Average error that would be found with probability 90 %.
     statistic, p_value : ndarray of shape (S,)
         Range of the cumulative differences in standard deviations; the share of redraws in which
         any segment reaches it, 0 where a prediction of 0 or 1 was wrong. NaN where fewer than five
@@ -56,7 +55,6 @@ class SegmentTable(Result):
     count: IntVector
     mean_prob: FloatVector
     frequency: FloatVector
-    error: FloatVector
     smallest: FloatVector
     statistic: FloatVector
     p_value: FloatVector
@@ -164,7 +162,6 @@ def segment_table(
         "count": np.array([len(one.rows) for one in segments]),
         "mean_prob": sums(weight * prob) / mass,
         "frequency": sums(weight * label) / mass,
-        "error": sd / mass,
         "smallest": np.where(np.isnan(scale), np.inf, needed * sd / mass),
         "statistic": own,
         "p_value": p_value,

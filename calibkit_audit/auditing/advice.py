@@ -5,9 +5,11 @@ more people than probabilities are (Gigerenzer and Hoffrage, 1995). Each is a pl
 rows that the sentence names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibkit.reliability import BinTable
 from calibkit.results import spell
@@ -155,17 +157,20 @@ def _where(measured: Measurements, words: str) -> list[str]:
 def _sides(table: BinTable, middle: float, words: str) -> list[str]:
     """Say what came where it says less than its mean, and where more, by whole bins."""
     used = np.flatnonzero(table.occupied)
-    cut, parts = int(np.searchsorted(table.mean_prob[used], middle)), []
-    for part in (used[:cut], used[cut:]):
-        if not len(part):
-            return []
-        weight, n = table.weight[part], int(table.count[part].sum())
-        said, came = (
-            np.average(x[part], weights=weight) for x in (table.mean_prob, table.frequency)
-        )
-        parts += [frequencies(float(said), float(came), n, words)]
+    cut = int(np.searchsorted(table.mean_prob[used], middle))
+    if cut in (0, len(used)):
+        return []
+    bins = table.count, table.weight, table.mean_prob, table.frequency
+    below, above = (_part(bins, part, words) for part in (used[:cut], used[cut:]))
     cut_off = f"{table.edges[used[cut]]:.2f}"
-    return [f"Where it says less than {cut_off}, {parts[0]}. Where it says more, {parts[1]}."]
+    return [f"Where it says less than {cut_off}, {below}. Where it says more, {above}."]
+
+
+def _part(columns: Sequence[NDArray[Any]], part: Any, words: str) -> str:
+    """Say what some bins, or blocks of time, say and what came, of their counts and weights."""
+    count, weight, *means = (column[part] for column in columns)
+    said, came = (float(np.average(one, weights=weight)) for one in means)
+    return frequencies(said, came, int(count.sum()), words)
 
 
 def _step(times: Listing, design: float, words: str) -> str:
@@ -179,14 +184,11 @@ def _step(times: Listing, design: float, words: str) -> str:
     step, spread = sums - share * sums[-1], share * (1 - share) * (count @ (said * (1 - said)))
     ratio = step[:-1] ** 2 / (design * spread[:-1])
     near = np.flatnonzero(ratio >= ratio.max() + 2 * np.log(1 - np.sqrt(0.9)))
-    parts = []
-    for part in (slice(None, near[0] + 1), slice(near[-1] + 1, None)):
-        n = int(count[part].sum())
-        means = [(count * one)[part].sum() / n for one in (said, came)]
-        parts += [frequencies(means[0], means[1], n, words)]
+    parts = slice(None, near[0] + 1), slice(near[-1] + 1, None)
+    before, after = (_part((count, count, said, came), part, words) for part in parts)
     return (
         f"The error changes most somewhere from {first[near[0]]} to {last[near[-1] + 1]}. Before "
-        f"that, {parts[0]}. After it, {parts[1]}."
+        f"that, {before}. After it, {after}."
     )
 
 

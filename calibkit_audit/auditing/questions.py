@@ -154,7 +154,6 @@ def audit_table(
     time: str | None = None,
     predicted: Any = None,
     sample_weight: str | None = None,
-    class_names: Sequence[str] | None = None,
     drop_missing: bool = False,
     rescale: bool = False,
     **options: Any,
@@ -172,14 +171,12 @@ def audit_table(
     groups, cluster, time, predicted, sample_weight : str, optional
         Further columns, as in `audit`; of `groups` and `cluster` also several, of `predicted` also
         True.
-    class_names : sequence of str, optional
-        As in `audit`; otherwise the columns' names.
     drop_missing, rescale : bool
         Leave out rows without a label or prediction; divide rows of classes that sum to 0.9 to
         1.1 by their sum. The report says how many.
     **options
-        `independent`, `view`, `costs`, `positive`, `event`, `title`, `settings` and `rng`, as in
-        `audit`.
+        `independent`, `view`, `costs`, `positive`, `event`, `title`, `settings`, `rng`, and
+        `class_names`, otherwise the columns' names, as in `audit`.
 
     Examples
     --------
@@ -203,7 +200,7 @@ def audit_table(
     rows, names, changes = rows_of_table(table, columns, drop_missing=drop_missing)
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
-    report = audit(**by_role(rows), class_names=class_names or names, **options)
+    report = audit(**by_role(rows), **({"class_names": names} | options))
     return report.with_changes(changes)
 
 
@@ -281,7 +278,8 @@ def _audit_notes(measured: Measurements) -> tuple[str, ...]:
 
 def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     """Return what the level of the test means, and what it takes to be true."""
-    promise = settings.promise.removesuffix(".")
+    promise = f"At most {100 * settings.alpha:g} in 100 calibrated models would be called "
+    promise += "miscalibrated"
     if clusters is None:
         return f"{promise}, if rows are independent."
     worth = worth_of(clusters.size)

@@ -128,8 +128,8 @@ class AuditReport(Report):
         return found[topic]
 
     def describe(self) -> str:
-        """Say the verdict and the calibration error beside its null level."""
-        return f"{self.headline} {self.n:,} predictions ({self.view}). {self.evidence.describe()}"
+        """Say the verdict, how sure it is, and the calibration error beside its null level."""
+        return f"{self.headline} {self.promise} {self.size} {self.evidence.describe()}"
 
     def text(self) -> str:
         """Return all six answers for a terminal."""

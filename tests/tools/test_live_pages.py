@@ -293,7 +293,7 @@ NAMES = (
     "calibkit.fakes.KnobClassifier.with_error",
 )
 NAMES += (
-    "calibkit_audit.auditing.AuditSettings.promise",
+    "calibkit_audit.auditing.audit",
     "calibkit_audit.plot.overlay",
     "calibkit.brier_score",
 )
