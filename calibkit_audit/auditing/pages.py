@@ -172,9 +172,9 @@ class Report(Result):
 
     further: ClassVar[tuple[str, ...]]  # names of what else stands in `to_dict`
 
-    title: str
-    headline: str
-    light: str
+    title: str = ""
+    headline: str = ""
+    light: str = "unknown"
     n: int
     n_classes: int
     view: str

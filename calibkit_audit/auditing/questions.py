@@ -213,7 +213,7 @@ def _report(
     settings: AuditSettings,
     rng: np.random.Generator,
 ) -> AuditReport:
-    """Compute all that the answers are about, and put it into words."""
+    """Compute all that the answers are about; headline and advice follow from them."""
     seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
     of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
     shown, measured = package_view(rows, first), evidence_of(rows, views, settings, seeds[:4])
@@ -237,9 +237,6 @@ def _report(
         repairs.repair_answer(tried, aligned, measured),
     )
     return AuditReport(
-        title="",
-        headline="",  # these and the light follow from all that stands below
-        light="",
         answers=answers,
         findings=findings,
         promise=promise_of(rows.clusters, settings),

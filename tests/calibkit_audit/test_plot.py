@@ -81,6 +81,7 @@ def test_a_smooth_curve_may_leave_the_square():
 
 def test_models_have_two_codes_and_one_view():
     lines = find(plot.overlay(dict.fromkeys("abcde", TABLE)), "model")
+    assert [line.get_label() for line in lines] == [*"abcde"]
     assert len({(line.get_color(), line.get_marker()) for line in lines}) == 5
     assert len({line.get_marker() for line in lines}) == 5
     for n in (0, 6):

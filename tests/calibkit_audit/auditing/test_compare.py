@@ -70,13 +70,6 @@ def test_many_classes(view: Any) -> None:
         assert sums + (share * (1 - share)).sum() == pytest.approx(float(ck.brier_score(y, other)))
 
 
-def test_a_model_against_itself_is_equal_in_everything() -> None:
-    y, prob = binary_data(300)
-    found = compare(y, {"a": prob, "again": prob.copy()}, costs=(1, 5))
-    assert set(column(found, "verdict").tolist()) == {"equal"}
-    assert found.codes == {"not separated"}
-
-
 def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     y, models = two()
     found = compare(y, models)
@@ -224,6 +217,7 @@ def test_save_by_suffix(tmp_path: Path) -> None:
     report = audit(
         y, models["bold"], settings=AuditSettings(n_draws=99, n_resamples=50, repairs=())
     )
+    assert set(found.figures()) == {"models", "costs"}
     for result in (found, report):
         page = result.save(tmp_path / "x.HTML").read_text(encoding="utf-8")
         assert page.startswith("<!DOCTYPE html>") and "<script" not in page
@@ -233,18 +227,6 @@ def test_save_by_suffix(tmp_path: Path) -> None:
             result.save(tmp_path / "x.html.gz")
         with pytest.raises(ValueError, match="does not exist"):
             result.save(tmp_path / "no" / "x.json")
-
-
-def test_the_figures_show_all_models() -> None:
-    plot = pytest.importorskip("calibkit.plot")
-    y, models = two(400)
-    figures = compare(y, models, costs=(1, 9)).figures()
-    assert set(figures) == {"models", "costs"}
-    for name, gid in (("models", "model"), ("costs", "curve")):
-        (ax,) = figures[name].axes
-        drawn = [line.get_label() for line in ax.lines if line.get_gid() == gid]
-        assert drawn == ["bold", "fair"]
-        assert "bold" in plot.alt_text(figures[name])
 
 
 def test_each_column_of_a_data_frame_is_a_model() -> None:
