@@ -34,11 +34,12 @@ from calibkit_audit.auditing.differences import (
     row_measures,
 )
 from calibkit_audit.auditing.evidence import package_view, views_of
-from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
+from calibkit_audit.auditing.pages import Listing, Report, as_columns
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import column_names
+from calibkit_audit.saving import four_digits
 
 # Each measure with its unit in words.
 MEASURES = {

@@ -5,22 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibkit.decisions import (
-    MurphyCurve,
-    decision_threshold,
-    largest_saving,
-    murphy_curve,
-    policy_cost,
-)
+from calibkit.decisions import MurphyCurve, largest_saving, murphy_curve, policy_cost
 from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
-from calibkit_audit.auditing.differences import change_of, cost_of_rows
+from calibkit_audit.auditing.differences import change_of, cost_of_rows, threshold_of
 from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
+from calibkit_audit.auditing.pages import Answer, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.dependent_rows import DependentRows
+from calibkit_audit.saving import four_digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,18 +39,6 @@ class Consequences:
     curve: MurphyCurve
     repaired: MurphyCurve | None
     costs: FloatVector | None
-
-
-def prices_with_threshold(costs: FloatVector | None) -> FloatVector | None:
-    """Return costs if there is one threshold to be drawn: two classes, and two sensible actions."""
-    return None if costs is None or np.isnan(_threshold(costs)) else costs
-
-
-def _threshold(costs: FloatVector) -> float:
-    try:
-        return decision_threshold(costs)
-    except ValueError:  # more actions or classes, or one action is always the better one
-        return float("nan")
 
 
 def consequences_of(
@@ -113,7 +96,7 @@ def _paid(
     numbers["promised_saving"] = float((costs @ said).min()) - trust.promised
     count = np.bincount(rows.label, rows.weight, rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
-    numbers["threshold"] = _threshold(costs)
+    numbers["threshold"] = threshold_of(costs)
     if 0 < numbers["threshold"] < 1:  # what is saved against waiting, in right treatments
         (waiting, acting), unit = costs[:, rows.label], stakes(costs)[0]
         paid = {"net_benefit": own, "net_benefit_repaired": fixed, "net_benefit_of_all": acting}

@@ -1,6 +1,6 @@
 """The report as one page: no script, no request to anywhere, every name from outside escaped.
 
-Pure functions of a `Report` and of what its figures show. Figures are drawn without pyplot:
+Pure functions of a report (`calibkit_audit.auditing.pages`). Figures are drawn without pyplot:
 nothing is shown, nothing stays open. The colours of the lights are in `page.css`.
 """
 
@@ -20,11 +20,9 @@ from matplotlib.figure import Figure
 from calibkit import plot
 from calibkit.plot.look import style
 from calibkit.results import Result
-from calibkit_audit.auditing.comparison import Comparison
-from calibkit_audit.auditing.costs import prices_with_threshold
-from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
-from calibkit_audit.auditing.report import AuditReport
+from calibkit_audit.auditing.differences import prices_with_threshold
 from calibkit_audit.plot import overlay
+from calibkit_audit.saving import as_rows, format_cell, plain
 
 # Inches: width and usual heights of figures.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
@@ -39,7 +37,7 @@ def _file(name: str) -> str:
 _PARTS = dict(re.findall(r"<!-- part: (\w+) -->\n(.*?)(?=<!-- part|\Z)", _file("parts.html"), re.S))
 
 
-def page(report: Report) -> str:
+def page(report: Any) -> str:
     """Return one self-contained page: title, verdict, answers, figures, tables, methods."""
     return _fill(
         "page",
@@ -82,13 +80,13 @@ def _attributes(result: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
 
 
-def _rows(report: Report) -> list[dict[str, str]]:
+def _rows(report: Any) -> list[dict[str, str]]:
     """Return what a page says of each finding and answer."""
     names = ("question", "topic", "verdict", "sentence", "light", "symbol")
     return [_attributes(answer, *names) | {"number": number} for number, answer in report.numbered]
 
 
-def _answers(report: Report) -> _Html:
+def _answers(report: Any) -> _Html:
     """Return the verdicts side by side, and the questions with their answers."""
     rows, groups = _rows(report), report.tables.get("Groups")
     if not rows:
@@ -103,7 +101,7 @@ def _answers(report: Report) -> _Html:
     )
 
 
-def _figures(report: Report) -> _Html:
+def _figures(report: Any) -> _Html:
     rows = []
     for name, figure in report.figures().items():
         about = {"words": plot.alt_text(figure), "caption": _fill(f"caption_{name}", {})}
@@ -121,10 +119,10 @@ def _table(name: str, table: Result) -> dict[str, str]:
     }
 
 
-def figures_of(report: Report) -> dict[str, Figure]:
-    """Return the figures of an audit, or of a comparison, by name."""
+def figures_of(report: Any) -> dict[str, Figure]:
+    """Return the figures of an audit, or of a comparison, which has no answers, by name."""
     figures: dict[str, Figure] = {}
-    draw: Any = _draw_audit if isinstance(report, AuditReport) else _draw_comparison
+    draw = _draw_audit if report.answers else _draw_comparison
     draw(report, partial(_add_axes, figures))
     for figure in figures.values():
         if figure.axes[0].get_legend_handles_labels()[1]:
@@ -141,7 +139,7 @@ def _add_axes(
     return figure.subplots(*shape)
 
 
-def _draw_audit(report: AuditReport, add: Callable[..., Any]) -> None:
+def _draw_audit(report: Any, add: Callable[..., Any]) -> None:
     evidence, costs = report.evidence, report.consequences
     band, view = evidence.band, evidence.focus_words
     plot.reliability(band.table, band=band, ax=add("reliability", _TALL), title=view)
@@ -159,7 +157,7 @@ def _draw_audit(report: AuditReport, add: Callable[..., Any]) -> None:
     plot.murphy(curves, add("costs", _LOW), costs=prices_with_threshold(costs.costs))
 
 
-def _draw_comparison(found: Comparison, add: Callable[..., Any]) -> None:
+def _draw_comparison(found: Any, add: Callable[..., Any]) -> None:
     """Draw the models' diagrams in one frame, and Murphy curves."""
     models = dict(islice(found.bins.items(), _MOST_MODELS))
     view = next(iter(models.values())).view

@@ -22,7 +22,7 @@ from calibkit._version import __version__
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.settings import QUESTIONS, SYMBOLS
 from calibkit_audit.incoming import Changes, changes_in_words
-from calibkit_audit.saving import finite, write_whole
+from calibkit_audit.saving import as_rows, finite, four_digits, write_whole
 
 
 def today() -> str:
@@ -272,42 +272,9 @@ class Report(Result):
         return write_whole(path, kinds[suffix]())
 
 
-def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the names of the columns of a table, and its rows."""
-    columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
-    return list(columns), list(zip(*columns.values(), strict=True))
-
-
 def _records(table: Result) -> list[dict[str, Any]]:
     names, rows = as_rows(table)
     return [dict(zip(names, map(finite, row), strict=True)) for row in rows]
-
-
-def plain(text: str) -> str:
-    """Return text on one line, without characters that are not printed."""
-    return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
-
-
-def format_cell(value: Any) -> str:
-    """Return a value as it stands in a table.
-
-    >>> [format_cell(v) for v in (0.12345, float("nan"), True, 12000, 2e-9, -2e-9)]
-    ['0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000']
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        if 0 < value < 5e-5:
-            return "< 0.0001"
-        return "–" if math.isnan(value) else four_digits(value)
-    return f"{value:,}" if isinstance(value, int) else plain(value)
-
-
-def four_digits(value: float) -> str:
-    """Return a number with four digits, without a minus before zeros; or that it is infinite."""
-    if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
-    return f"{value:.4f}".replace("-0.0000", "0.0000")
 
 
 def in_digits(value: float) -> str:
