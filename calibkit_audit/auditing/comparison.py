@@ -350,10 +350,7 @@ def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
 def comparison_headline(
     names: tuple[str, ...], found: Changes, level: float, p_values: FloatVector
 ) -> str:
-    """Say how each model compares with the first, and which may not be taken at its word.
-
-    That is one whose own p-value says so, as often by mistake in any of them as the level says.
-    """
+    """Say how models compare with the first, and which are off beyond what `level` allows any."""
     off = np.array(names)[np.asarray(p_values) <= (1 - level) / len(names)].tolist()
     sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
     if len(off) == len(names):
