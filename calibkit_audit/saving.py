@@ -1,5 +1,6 @@
 """What leaves the house: text that cannot steer a terminal, numbers for JSON, whole files."""
 
+import math
 import os
 import stat
 import uuid
@@ -30,6 +31,39 @@ def place_for(path: str | Path) -> Path:
     if not os.access(target.parent, os.W_OK):
         raise ValueError(f"nothing may be written beside {str(path)!r}.")
     return target
+
+
+def plain(text: str) -> str:
+    """Return text on one line, without characters that are not printed."""
+    return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
+
+
+def format_cell(value: Any) -> str:
+    """Return a value as it stands in a table.
+
+    >>> [format_cell(v) for v in (0.12345, float("nan"), True, 12000, 2e-9, -2e-9)]
+    ['0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000']
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if 0 < value < 5e-5:
+            return "< 0.0001"
+        return "–" if math.isnan(value) else four_digits(value)
+    return f"{value:,}" if isinstance(value, int) else plain(value)
+
+
+def four_digits(value: float) -> str:
+    """Return a number with four digits, without a minus before zeros; or that it is infinite."""
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4f}".replace("-0.0000", "0.0000")
+
+
+def as_rows(table: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the names of the columns of a table, and its rows."""
+    columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
+    return list(columns), list(zip(*columns.values(), strict=True))
 
 
 def write_whole(path: str | Path, text: str) -> Path:

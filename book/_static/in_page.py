@@ -170,8 +170,8 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
 
     Marks of a CSV file that are not given are recognised, and returned with the names.
     """
-    from calibkit_audit.auditing.pages import plain
     from calibkit_audit.counts.readers import Dialect, column_names
+    from calibkit_audit.saving import plain
 
     try:
         if unpacked(name) > MOST:

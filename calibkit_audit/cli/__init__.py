@@ -16,7 +16,7 @@ import numpy as np
 from calibkit.decisions.costs import as_costs
 from calibkit_audit import Monitor, estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.pages import command_in_words, file_name, list_names, plain
+from calibkit_audit.auditing.pages import command_in_words, file_name, list_names
 from calibkit_audit.auditing.predictions import (
     by_role,
     keep_rows,
@@ -31,7 +31,7 @@ from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import quote, quotes
 from calibkit_audit.counts.readers import Block, Dialect, column_names
 from calibkit_audit.doctor import doctor
-from calibkit_audit.saving import place_for, printable, write_whole
+from calibkit_audit.saving import place_for, plain, printable, write_whole
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20

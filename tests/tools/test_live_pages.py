@@ -292,11 +292,7 @@ NAMES = (
     "calibkit.plot.style",
     "calibkit.fakes.KnobClassifier.with_error",
 )
-NAMES += (
-    "calibkit_audit.auditing.AuditSettings.promise",
-    "calibkit_audit.plot.audit_groups",
-    "calibkit.brier_score",
-)
+NAMES += ("calibkit_audit.auditing.audit", "calibkit_audit.plot.overlay", "calibkit.brier_score")
 
 
 @pytest.mark.parametrize("name", NAMES)
