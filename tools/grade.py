@@ -26,7 +26,7 @@ from itertools import chain
 from pathlib import Path
 
 from tools import grade_class as of_class, grade_tables as tables
-from tools.grade_run import Grade, Row, Workbook, grade
+from tools.grade_run import Grade, Row, grade
 
 PASSED_OVER = ("grades.csv", "grades.html", "points.csv", "desktop.ini", "Thumbs.db")
 MOODLE = re.compile(r"_\d+_assignsubmission_.*")
@@ -35,7 +35,7 @@ CANVAS = re.compile(r"(?i)^([^\W\d]+?)(_late)?_(\d+)_\d{4,}_.")
 LESSON_FOLDER = re.compile(r"(?i)(week|lesson|session|unit)?[ _-]*\d+")
 
 
-def workbooks(folder: Path) -> list[Workbook]:
+def workbooks(folder: Path) -> list[Grade]:
     """Return all that was handed in, in a stable order: what is no notebook, too.
 
     The student is the outermost folder that names no week or lesson, or Moodle's; else the file,
@@ -53,11 +53,11 @@ def workbooks(folder: Path) -> list[Workbook]:
             student = MOODLE.sub("", names[0]) if names else path.stem
             if not names and (canvas := CANVAS.match(path.name)):
                 student = f"{canvas[1]} #{canvas[3]}"
-            found.append(Workbook(path, "/".join(parts), student))
+            found.append(Grade(path, "/".join(parts), student))
     return found
 
 
-def is_late(workbook: Workbook, due: datetime | None) -> bool:
+def is_late(workbook: Grade, due: datetime | None) -> bool:
     """Tell whether a file came late: by the word in Canvas's name, or changed after it was due."""
     canvas = CANVAS.match(workbook.path.name)
     changed = workbook.path.stat().st_mtime
@@ -126,16 +126,16 @@ def main(arguments: list[str]) -> int:
         try:
             for number, one in enumerate(pool.map(run, found), start=1):
                 grades.append(one)
-                words = f"{one.workbook.file}: {one.in_words} ({one.seconds:.0f} s)"
+                words = f"{one.file}: {one.in_words} ({one.seconds:.0f} s)"
                 print(f"{number}/{len(found)} {tables.harmless(words)}", flush=True)
         except KeyboardInterrupt:
             print("Stopped; nothing was written.", file=sys.stderr, flush=True)
             os._exit(1)  # kernels end with this process; their threads would wait for them
-    grades.sort(key=lambda one: (one.student, one.lesson, one.workbook.file))
+    grades.sort(key=lambda one: (one.student, one.lesson, one.file))
     handed_in = Counter((one.student, one.lesson) for one in grades if not one.problem)
     for one in grades:
         one.again = handed_in[one.student, one.lesson]
-        one.late = is_late(one.workbook, chosen.due)
+        one.late = is_late(one, chosen.due)
         guessed[one.student] = one.forecasts | guessed.get(one.student, {})  # the room's counts
     note_alike(grades)
     return write(grades, guessed, out, chosen)

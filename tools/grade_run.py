@@ -54,20 +54,13 @@ class Row(NamedTuple):
     task: str = ""
 
 
-@dataclass(frozen=True)
-class Workbook:
-    """One file that was handed in."""
-
-    path: Path
-    file: str
-    student: str
-
-
 @dataclass
 class Grade:
-    """What was found in one workbook."""
+    """One file that was handed in, and what was found in it."""
 
-    workbook: Workbook
+    path: Path
+    file: str  # as it is called in the folder
+    owner: str  # the sub-folder, else the name of the file
     lesson: str = ""
     problem: str = ""
     rows: list[Row] = field(default_factory=list)
@@ -79,15 +72,13 @@ class Grade:
 
     @property
     def student(self) -> str:
-        """Who handed it in: the sub-folder, or the file's name without what names the lesson."""
-        name = self.workbook.student
-        if self.lesson and name == self.workbook.path.stem:
-            number = self.lesson[:2]
-            rest = re.sub(rf"(?<!\d){number}(?!\d)|\(\d+\)", "", name)
-            for page in reversed(lesson_pages(number)):
-                rest = rest.replace(page.stem[3:], "")
-            return " ".join(rest.split()).strip(" _-.") or name
-        return name
+        """Who handed it in: its owner, without what names the lesson in the name of a file."""
+        if not self.lesson or self.owner != self.path.stem:
+            return self.owner
+        rest = re.sub(rf"(?<!\d){self.lesson[:2]}(?!\d)|\(\d+\)", "", self.owner)
+        for page in reversed(lesson_pages(self.lesson[:2])):
+            rest = rest.replace(page.stem[3:], "")
+        return " ".join(rest.split()).strip(" _-.") or self.owner
 
     def of(self, *kinds: str) -> list[Row]:
         """Return the rows of some kinds."""
@@ -313,11 +304,11 @@ def part_of(lesson: str, page: NotebookNode) -> Lesson:
     return replace(whole, checks=checks, predictions=asked)
 
 
-def grade(workbook: Workbook, seconds: int, memory: float) -> Grade:
-    """Run one workbook; whatever happens, return a grade."""
-    started, found = time.monotonic(), Grade(workbook)
+def grade(found: Grade, seconds: int, memory: float) -> Grade:
+    """Run one workbook and note what is found; whatever happens, return it."""
+    started = time.monotonic()
     try:
-        graded(found, seconds, memory)
+        run(found, seconds, memory)
     except files.NotebookProblem as problem:
         found.problem = str(problem)
     except Exception as error:  # nothing of one workbook may reach the others
@@ -326,11 +317,11 @@ def grade(workbook: Workbook, seconds: int, memory: float) -> Grade:
     return found
 
 
-def graded(found: Grade, seconds: int, memory: float) -> None:
+def run(found: Grade, seconds: int, memory: float) -> None:
     """Note all that is to be said about one workbook."""
-    cells = read_workbook(found.workbook.path)
+    cells = read_workbook(found.path)
     code = [cell.source for cell in cells]
-    lesson = found.lesson = lesson_of(code, found.workbook.path.stem, lessons())
+    lesson = found.lesson = lesson_of(code, found.path.stem, lessons())
     found.lesson, page = page_of(code, lesson)
     known, (own, lost) = part_of(lesson, page), own_code(cells, page)
     begin, notes = BEGIN.format(lesson, memory), list[str]()

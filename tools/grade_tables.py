@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from string import Template
 
@@ -29,7 +29,7 @@ Line = tuple[str, ...]
 
 def lines(found: Grade) -> list[Line]:
     """Return the lines of one workbook; the first is about the whole."""
-    about = (found.student, found.lesson, found.workbook.file)
+    about = (found.student, found.lesson, found.file)
     state = "not graded" if found.problem else "graded"
     whole = ("workbook", "", state, found.in_words, f"{found.seconds:.0f}")
     return [(*about, *whole), *((*about, *row[:4], "") for row in found.rows)]
@@ -72,19 +72,14 @@ ABOUT = """<p>States are those of the checks of the installed calibkit, on the v
 workbook left behind. Its own outputs play no part.</p>"""
 
 
-def overview(grades: Iterable[Grade]) -> str:
-    """Return how often each exercise has each state and each guess was made, and by whom."""
-    found: dict[Line, dict[str, list[str]]] = {}
-    for one in grades:
-        for row in one.of("exercise", "guess"):
-            answer = f"{row.says} ({row.state})" if row.kind == "guess" else row.state
-            answers = found.setdefault((one.lesson, row.kind, row.item), {})
-            answers.setdefault(answer, []).append(one.student)
-    rows = list[Line]()
-    for key, answers in sorted(found.items()):
-        often = sorted(answers.items(), key=lambda pair: -len(pair[1]))
-        rows += [(*key, answer, str(len(who)), ", ".join(sorted({*who}))) for answer, who in often]
-    return html_table(("lesson", "what", "item", "state or guess", "files", "who"), rows)
+def overview(found: Iterable[Line]) -> str:
+    """Return each state, answer and message once, with all who have it, texts by their rubric."""
+    groups: dict[Line, list[str]] = {}
+    for student, lesson, _, kind, item, state, detail, _ in found:
+        groups.setdefault((lesson, item, kind, state, detail), []).append(student)
+    often = sorted(groups.items(), key=lambda pair: (pair[0][:3], -len(pair[1]), pair[0]))
+    rows = ((*key, str(len(who)), ", ".join(sorted({*who}))) for key, who in often)
+    return html_table(("lesson", "item", "what", "state", "detail", "files", "who"), rows)
 
 
 def class_section(by_student: Answers) -> str:
@@ -102,16 +97,12 @@ def class_section(by_student: Answers) -> str:
 
 def teachers_page(grades: Iterable[Grade], by_student: Answers) -> Iterator[str]:
     """Yield the parts of the page for the teacher."""
+    wholes, rest = zip(*((first, more) for first, *more in map(lines, grades)), strict=True)
     yield ABOUT
-    yield html_table(COLUMNS, (lines(one)[0] for one in grades))
-    yield "<h2>Each exercise and guess</h2>"
-    yield overview(grades)
+    yield html_table(COLUMNS, wholes)
+    yield "<h2>Each exercise, guess and text</h2>"
+    yield overview(chain(*rest))
     yield class_section(by_student)
-    yield "<h2>Each workbook</h2>"
-    for one in grades:
-        title = shown(f"{one.student}, lesson {one.lesson or 'unknown'} ({one.workbook.file})")
-        body = html_table(COLUMNS[3:7], (line[3:7] for line in lines(one)))
-        yield f"<details><summary>{title}</summary>\n{body}</details>"
 
 
 # --- for each student ----------------------------------------------------------------------------
@@ -119,7 +110,7 @@ def teachers_page(grades: Iterable[Grade], by_student: Answers) -> Iterator[str]
 
 def section(found: Grade) -> Iterator[str]:
     """Yield what a student gets back of one workbook."""
-    yield f"<h2>Lesson {shown(found.lesson or 'unknown')}: {shown(found.workbook.path.name)}</h2>"
+    yield f"<h2>Lesson {shown(found.lesson or 'unknown')}: {shown(found.path.name)}</h2>"
     if found.problem:
         yield f"<p>This file was not graded. {shown(found.problem)}</p>"
         return

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tools import grade, grade_class, grade_run, grade_tables, notebook_files as files, workbook
-from tools.grade_run import Grade, Row, Workbook
+from tools.grade_run import Grade, Row
 from tools.notebook_solved import with_solutions
 
 SETUP = 'from calibkit_course import open_lesson\nlesson = open_lesson("{}")'
@@ -35,7 +35,7 @@ def graded(
     student: str, lesson: str = "00", rows: Iterable[Row] = (), path: str = "x", **more: Any
 ) -> Grade:
     """Return what was found in a workbook."""
-    return Grade(Workbook(Path(path), "x", student), lesson, rows=[*rows], **more)
+    return Grade(Path(path), "x", student, lesson, rows=[*rows], **more)
 
 
 def source(lesson: str) -> NotebookNode:
@@ -66,7 +66,7 @@ def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
     write(tmp_path, dict.fromkeys((*names, moodles_other, "ann/note.py", "ola_04.zip"), b""))
     write(tmp_path, {"grades.csv": b"", "points.csv": b"", "._04.ipynb": b""})
     found = grade.workbooks(tmp_path)
-    assert [(book.student, book.file) for book in found] == [
+    assert [(book.owner, book.file) for book in found] == [
         ("04_carl", "04_carl.ipynb"),
         ("ann", "ann/01.ipynb"),
         ("ann", "ann/note.py"),
@@ -231,9 +231,12 @@ def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: 
     assert "b" not in tags and "<b>" in text
     for word in ("folded", "shares", "Ann", "b/o"):
         assert word not in text
-    page = grade_tables.overview(grades)
-    for cells in ("0.2</td><td>Almost</td><td>3", "0a</td><td> (no guess)</td><td>3"):
-        assert f"{cells}</td><td>Ann, ann, b/o:b</td>" in page
+    page = "".join(grade_tables.teachers_page(grades, {}))
+    for cells in (
+        "0.1</td><td>exercise</td><td>Correct</td><td>Well.",
+        "0a</td><td>guess</td><td>no guess</td><td>",
+    ):
+        assert f"{cells}</td><td>3</td><td>Ann, ann, b/o:b</td>" in page
 
 
 @pytest.mark.parametrize(
