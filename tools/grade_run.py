@@ -295,12 +295,11 @@ def quiz(sources: Iterable[str], lesson: Lesson) -> Iterator[Row]:
             yield Row("quiz", question.id, "right" if said[:6] == "Right." else "wrong", said)
 
 
-def part_of(lesson: str, page: NotebookNode) -> Lesson:
-    """Return a lesson with what one of its pages asks alone."""
-    whole = open_lesson(lesson, keep=False)
-    code = "".join(c.source for c in page.cells if {"check", "predict"} & {*files.tags(c)})
-    checks = {cid: check for cid, check in whole.checks.items() if f'"{cid}"' in code}
-    asked = {pid: guess for pid, guess in whole.predictions.items() if f'"{pid}"' in code}
+def part_of(name: str) -> Lesson:
+    """Return a lesson with what one of its pages asks alone: 04 or 04_further."""
+    whole, further = open_lesson(name[:2], keep=False), name.endswith("further")
+    checks = {cid: one for cid, one in whole.checks.items() if (cid in whole.second) == further}
+    asked = {pid: one for pid, one in whole.predictions.items() if (pid in whole.second) == further}
     return replace(whole, checks=checks, predictions=asked)
 
 
@@ -323,7 +322,7 @@ def run(found: Grade, seconds: int, memory: float) -> None:
     code = [cell.source for cell in cells]
     lesson = found.lesson = lesson_of(code, found.path.stem, lessons())
     found.lesson, page = page_of(code, lesson)
-    known, (own, lost) = part_of(lesson, page), own_code(cells, page)
+    known, (own, lost) = part_of(found.lesson), own_code(cells, page)
     begin, notes = BEGIN.format(lesson, memory), list[str]()
     if lost:
         notes.append(f"folded solutions that have lost their tag, left out: {lost}")
