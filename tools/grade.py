@@ -44,10 +44,9 @@ def workbooks(folder: Path) -> list[Grade]:
     found = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        folded = any(part.endswith(".ipynb") for part in parts[:-1])
-        if folded or path.name in PASSED_OVER or any(part[0] in "._" for part in parts):
+        if path.name in PASSED_OVER or any(part[0] in "._" for part in parts):
             continue
-        if path.is_file() or path.suffix == ".ipynb":
+        if path.is_file():
             names = [part for part in parts[:-1] if not LESSON_FOLDER.fullmatch(part)]
             names = [part for part in names if MOODLE.search(part)] or names
             student = MOODLE.sub("", names[0]) if names else path.stem
@@ -110,24 +109,22 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         chosen.roster_rows = of_class.read_roster(chosen.roster) if chosen.roster else []
     except ValueError as error:
         parser.error(str(error))
+    chosen.out = chosen.out or chosen.folder
     return chosen
 
 
 def main(arguments: list[str]) -> int:
     """Grade a folder and return the exit code."""
     chosen = parsed(arguments)
-    out = chosen.out or chosen.folder
-    out.mkdir(parents=True, exist_ok=True)
+    chosen.out.mkdir(parents=True, exist_ok=True)
     guessed, left = of_class.guessed_in(chosen.folder, chosen.roster)
-    found = [one for one in workbooks(chosen.folder) if one.path.resolve() not in left]
-    grades: list[Grade] = []
+    grades = [one for one in workbooks(chosen.folder) if one.path.resolve() not in left]
     with ThreadPoolExecutor(chosen.jobs) as pool:
         run = partial(grade, seconds=chosen.seconds, memory=chosen.memory)
         try:
-            for number, one in enumerate(pool.map(run, found), start=1):
-                grades.append(one)
+            for number, one in enumerate(pool.map(run, grades), start=1):
                 words = f"{one.file}: {one.in_words} ({one.seconds:.0f} s)"
-                print(f"{number}/{len(found)} {tables.harmless(words)}", flush=True)
+                print(f"{number}/{len(grades)} {tables.harmless(words)}", flush=True)
         except KeyboardInterrupt:
             print("Stopped; nothing was written.", file=sys.stderr, flush=True)
             os._exit(1)  # kernels end with this process; their threads would wait for them
@@ -138,13 +135,12 @@ def main(arguments: list[str]) -> int:
         one.late = is_late(one, chosen.due)
         guessed[one.student] = one.forecasts | guessed.get(one.student, {})  # the room's counts
     note_alike(grades)
-    return write(grades, guessed, out, chosen)
+    return write(grades, guessed, chosen)
 
 
-def write(
-    grades: list[Grade], guessed: of_class.Answers, out: Path, chosen: argparse.Namespace
-) -> int:
+def write(grades: list[Grade], guessed: of_class.Answers, chosen: argparse.Namespace) -> int:
     """Write all that was asked for; return the exit code."""
+    out = chosen.out
     tables.write_csv(out / "grades.csv", tables.COLUMNS, chain(*map(tables.lines, grades)))
     tables.write_page(out / "grades.html", "Grades", tables.teachers_page(grades, guessed))
     if chosen.feedback:

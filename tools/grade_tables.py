@@ -97,11 +97,11 @@ def class_section(by_student: Answers) -> str:
 
 def teachers_page(grades: Iterable[Grade], by_student: Answers) -> Iterator[str]:
     """Yield the parts of the page for the teacher."""
-    wholes, rest = zip(*((first, more) for first, *more in map(lines, grades)), strict=True)
+    found = [lines(one) for one in grades]
     yield ABOUT
-    yield html_table(COLUMNS, wholes)
+    yield html_table(COLUMNS, (first for first, *_ in found))
     yield "<h2>Each exercise, guess and text</h2>"
-    yield overview(chain(*rest))
+    yield overview(chain(*(rest for _, *rest in found)))
     yield class_section(by_student)
 
 
