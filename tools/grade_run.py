@@ -36,7 +36,7 @@ from tools.workbook import name_of
 
 LARGEST_WORKBOOK = 25 * 2**20
 TRIES = 9
-LATE = 1200  # seconds until an output counts as lost
+LATE = 1200  # seconds until a kernel, or an output, counts as lost
 OPENED = re.compile(r"\bopen_lesson\(\s*(?:id\s*=\s*)?[\"']?(\d{1,2})[\"']?\s*\)")
 ASKED = re.compile(r"\.check\(\s*(?:cid\s*=\s*)?[\"'](\d+\.\d+)[\"']")
 NAMED = re.compile(r"\.(?:check|predict|reveal)\(\s*(?:[cp]id\s*=\s*)?[\"'](\d{1,2})")
@@ -220,11 +220,12 @@ def execute(notebook: NotebookNode, lesson: str, seconds: int) -> tuple[Record, 
     env = kernel_environment() | {"MPLBACKEND": "agg"}
     env |= {name: path for name, path in environment().items() if name == "CALIBKIT_DATA"}
     for _ in range(TRIES):
-        with tempfile.TemporaryDirectory(prefix="grade-") as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             env |= dict.fromkeys(("CALIBKIT_WORKBOOK", "HOME", "TMPDIR"), folder)
             client = NotebookClient(
                 notebook,
                 timeout=seconds,
+                startup_timeout=LATE,
                 iopub_timeout=LATE,
                 allow_errors=True,
                 kernel_name="python3",
