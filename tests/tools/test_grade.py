@@ -225,6 +225,16 @@ def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: 
         assert f"{cells}</td><td>3</td><td>Ann, ann, b/o:b</td>" in page
 
 
+def test_the_page_has_the_commonest_first_and_a_text_by_its_exercise() -> None:
+    handed_in = [("b", "text", "", "Mine."), *[(who, "exercise", "Wrong", "") for who in "cbb"]]
+    handed_in += [("a", "exercise", "Almost", ""), ("a", "rubric", "", "1. It says.")]
+    rows = [(who, "04", "x", kind, "4.1", *rest, "") for who, kind, *rest in handed_in]
+    _, text = tags_and_text(grade_tables.overview(rows))
+    found = ["044.1exerciseWrong3b, c", "044.1exerciseAlmost1a"]
+    found += ["044.1rubric1. It says.1a", "044.1textMine.1b"]
+    assert text.splitlines()[1:] == found
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -293,7 +303,8 @@ MISCHIEF = {
 ENDLESS = "def bin_statistics(*_):\n    while True: pass"
 TEXT = "The model is over-confident, and the null level stands beside the error."
 UNSET = (f"my_report = {TEXT!r}\nnp.pi", 'lesson.check("14.2", contains=[1, 3])',
-         'lesson.predict("14c", "no")', 'lesson.quiz(..., "a", "b", "what")')  # fmt: skip
+         'lesson.predict("14c", "no")', 'lesson.reveal("14c")', 'lesson.predict("14c", "yes")',
+         'lesson.quiz("a")', 'lesson.quiz(..., "a", "b", "what")')  # fmt: skip
 Wanted = dict[tuple[str, str], tuple[str, str]]
 NOT_GRADED: dict[str, tuple[bytes, str]] = {
     "empty.ipynb": (b"", "not a notebook"),
