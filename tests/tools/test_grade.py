@@ -360,9 +360,15 @@ def test_a_bad_workbook_costs_its_own_rows_only(tmp_path, monkeypatch, capsys, s
     monkeypatch.setattr(grade_run, "NotebookClient", impatient)
     folder, back = tmp_path / "class", tmp_path / "back"
     write(folder, {name: content for name, (content, _) in (GRADED | NOT_GRADED).items()})
-    assert grade.main([str(folder), "--feedback", str(back)]) == 1
-    said = capsys.readouterr().out.splitlines()
-    assert said[-1].startswith("5 graded, 6 not.") and len(said) == 12
+    roster = write(tmp_path, {"class.csv": b"name\nann\n"}) / "class.csv"
+    assert grade.main([str(folder), "--feedback", str(back), "--roster", str(roster)]) == 1
+    *said, strangers, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("5 graded, 6 not.") and len(said) == 11
+    assert strangers == "Not one row of the roster, or several: <b>, =cmd(), a."
+    assert (folder / "points.csv").read_text("utf-8-sig").splitlines() == [
+        "name,lesson 00,lesson 01,lesson 04,lesson 14,missing,late",
+        "ann,,2,,0,00 04,",
+    ]
     with (folder / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [*csv.DictReader(file)]
     assert not [word for row in rows for word in row.values() if word.startswith(("=", "@", "+"))]
