@@ -23,7 +23,6 @@ from tools.virtual_environment import (
     package_files,
     quietly,
     stamped,
-    uv_environment,
     venv_python,
 )
 
@@ -76,7 +75,7 @@ NO_BUTTON = (
 def command(*words: object, cwd: Path = ROOT) -> None:
     """Run a program that finds the Node of the environment that builds the site."""
     path = {"PATH": f"{program('node').parent}{os.pathsep}{environment()['PATH']}"}
-    quietly(*words, cwd=cwd, env=uv_environment() | path)
+    quietly(*words, cwd=cwd, env=environment() | path)
 
 
 def program(name: str) -> Path:
