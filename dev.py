@@ -77,7 +77,7 @@ def lint(fix: bool = False) -> int:
         ("codespell", *OURS, "notebooks", ".github", *(ROOT.glob("*.md"))),
         ("lint-imports", "--no-cache", "--no-logo"),
         ("zizmor", "--quiet", "--offline", "--no-progress", ".github"),
-        ("python", "-m", "tools.docstrings"),
+        ("pytest", "-q", "-p", "no:nbval", "-k", "numpydoc", "tests/calibkit/test_signatures.py"),
         ("mypy",),
     )
     return max(call(venv_python().with_name(str(name)), *words) for name, *words in commands)
@@ -373,7 +373,7 @@ def command_lint(arguments: list[str]) -> int:
     parser = parser_of(command_lint)
     parser.add_argument("--fix", action="store_true", help="repair what ruff can")
     chosen = parser.parse_args(arguments)
-    prepare((*LAB, "lint"))
+    prepare((*LAB, "lint", "test"))
     return lint(fix=chosen.fix)
 
 
