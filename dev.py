@@ -187,18 +187,18 @@ def forget_outdated_book() -> None:
         seen.write_text(now, encoding="utf-8")
 
 
-# In this order; two at a time where there are two processors.
+# In this order, what takes long first; two at a time where there are two processors.
 STAGES: dict[str, tuple[str, Callable[[str], int]]] = {
     "nbval": ("notebooks, as nbval reads them", lambda _: validate_notebooks()),
     "unit": ("unit tests and doctests; pairs of notebooks agree", unit_tests),
     "book": ("the book and its pages", lambda _: check_book()),
-    "floors": ("the oldest packages allowed", floors),
+    "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "browser": ("browser tests", browser_tests),
+    "floors": ("the oldest packages allowed", floors),
     "solved": ("solved notebooks of today", lambda _: tool("notebooks", "solved", *today())),
     "portable": ("a sample of lessons as other processors compute", lambda _: tool("portable")),
     "lint": ("style, spelling, docstrings, floors, types, workflows", lambda _: lint()),
-    "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),
 }
 # What must be over before: the book takes what nbval has seen, pages are looked at once built, and
 # two stages package this checkout, in files beside it.
