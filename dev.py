@@ -301,9 +301,7 @@ def command_lab(arguments: list[str]) -> int:
         for sentence in chain(*copies()):
             print(sentence)
     settle_jupyterlab()
-    options = ["--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")
+    options = ["--LabApp.default_url=/lab/tree/00_start_here.ipynb", "--allow-root"]
     command = [str(venv_python()), "-m", "jupyterlab", *options, *arguments]
     if os.name != "nt":  # hand over, so that signals reach JupyterLab itself
         sys.stdout.flush()

@@ -116,12 +116,10 @@ def package_files() -> list[Path]:
     return sorted(path for path in found if path.suffix in (".py", ".js", ".css", ".toml"))
 
 
-def digest(*paths: Path, more: object = "") -> str:
-    """Return a hash of files, and of what else decides."""
-    found = hashlib.sha256(str(more).encode())
-    for path in paths:
-        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
-    return found.hexdigest()
+def digest(*paths: Path) -> str:
+    """Return a hash of files, whatever ends their lines."""
+    texts = (path.read_bytes().replace(b"\r\n", b"\n") for path in paths)
+    return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def stamped(stamp: Path, wanted: str) -> bool:
