@@ -56,6 +56,7 @@ EVERYTHING = (*READER, "test", "lint", "browser")
 # What needs one of these says so, or is skipped, where it cannot be installed.
 TORCH = ("nets",)
 OPTIONAL = (*TORCH, "cluster", "maps", "room")
+NBVAL_NEEDS = (*TORCH, "test")
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -404,13 +405,11 @@ class Module(NamedTuple):
 MODULES = {
     "bench": Module("tools.bench", "Time the package against its yardsticks."),
     "study": Module("book.experiments.synthetic", "Compare evaluators on sets of known truth."),
-    "clusters": Module(
-        "book.experiments.clustered_rows", "Measure what audits by cluster promise."
-    ),
+    "clusters": Module("book.experiments.clustered_rows", "Measure audits by cluster."),
     "networks": Module("book.experiments.networks", "Train lesson 10's networks.", TORCH),
     "pseudo": Module("book.experiments.pseudo_real", "Compare evaluators on clones.", TORCH),
     "solved": Module("tools.notebooks solved", "Build and run the solved notebooks.", TORCH),
-    "portable": Module("tools.portable", "Run lessons as other processors would.", TORCH),
+    "portable": Module("tools.portable", "Run lessons as other processors would.", NBVAL_NEEDS),
     "floors": Module("tools.floors", "Test with the oldest packages allowed, or the newest."),
     "next": Module("tools.next_sphinx", "Build the book with the newest Sphinx.", TORCH),
     "dist": Module("tools.dist", "Build wheel and source archive, and use them as users will."),
