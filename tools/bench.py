@@ -61,16 +61,6 @@ def timed(name: str, run: Run, promised: float, *yardstick: Any) -> Case:
     return Case(name, best_ms(run), promised, *yardstick[:1], *map(best_ms, yardstick[1:]))
 
 
-def importing() -> Iterator[Case]:
-    """Time the import of the package against that of what it needs."""
-
-    def fresh(names: str) -> Run:
-        return partial(subprocess.run, [sys.executable, "-c", f"import {names}"], check=True)
-
-    needed = fresh("numpy, scipy.special")
-    yield timed("import calibkit", fresh("calibkit"), 2, "numpy, special", needed)
-
-
 def measures(n: int, rng: np.random.Generator) -> Iterator[Case]:
     """Time few rows, the table of bins, tests with redraws; measure the memory of many rows."""
     top_label = partial(ck.expected_calibration_error, view="top-label")
@@ -185,7 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
     n, rng = 1_000_000, np.random.default_rng(0)
     print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<26}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     broken = 0
-    cases = chain(importing(), measures(n, rng), fits(rng), reading(4 * n), redraws())
+    cases = chain(measures(n, rng), fits(rng), reading(4 * n), redraws())
     for case in import_module("tools.race").cases(n) if chosen.race else cases:
         ratio = case.ms / case.unit
         over = ratio > case.promised
