@@ -12,7 +12,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit_audit import cli
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
-from calibkit_course.explore.page import explorer_page, quiz_page
+from calibkit_course.explore.page import address_of
 from tests.browser_pages import FURTHER, Visit, script
 from tests.helpers import each_case
 from tests.paths import LIVE, PROGRAMS, PYODIDE, ROOT
@@ -69,22 +68,6 @@ def shown_in_lessons() -> list[tuple[str, str]]:
                 call = re.search(r"^(lesson\d\d)\.(\w+)\(", "".join(cell["source"]), re.MULTILINE)
                 found.add(call.groups() if call else (path.name, "no explorer"))
     return sorted(found)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("lesson", "name"), shown_in_lessons())
-def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -> None:
-    one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
-    if isinstance(one, Explorer):
-        small = [replace(control, book=(control.default,)) for control in one.controls]
-        html = explorer_page(replace(one, controls=small))
-        start = json.dumps(one.default)
-    else:
-        html, start = quiz_page(replace(one, n_book=1)), "{}"
-    address = re.findall(r'data-explorer="([^"]*)"', html)
-    assert address == [f"{lesson}:{one.name}"]
-    again = in_page.explorer(address[0], start)
-    assert repr(again) == repr(one)
 
 
 @pytest.fixture
@@ -353,8 +336,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
     questions = []
     for lesson, name in shown_in_lessons():
         one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
-        address = f"{lesson}:{one.name}"
-        is_explorer = isinstance(one, Explorer)
+        address, is_explorer = address_of(one), isinstance(one, Explorer)
         words = [address, "{}", beyond(one)] if is_explorer else [address, one.n_book]
         words += ["narrow"]
         questions.append(["state" if is_explorer else "draw", words])
