@@ -24,18 +24,24 @@ def script(name: str) -> str:
 
 
 class Visit:
-    """A page that notes every message and every request to another host; none gets there."""
+    """A page that notes every message, fault and request; none of another host is answered."""
 
     def __init__(self, browser: Any, site: str, **options: Any) -> None:
-        self.site, self.elsewhere, self.messages = site, [], []
+        self.site, self.requests, self.elsewhere, self.messages, self.errors = site, [], [], [], []
         self.page = browser.new_context(**options).new_page()
         self.page.on("request", self._watch)
         self.page.on("console", self._note)
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("pageerror", self._fail)
 
     def _watch(self, request: Any) -> None:
-        if not request.url.startswith((self.site, "data:", "blob:")):
-            self.elsewhere.append(request.url)
+        if not request.url.startswith(("data:", "blob:", "about:")):
+            self.requests.append(request.url)
+            if not request.url.startswith(self.site):
+                self.elsewhere.append(request.url)
+
+    def _fail(self, error: Any) -> None:
+        self.errors.append(str(error))
+        self.messages.append(str(error))
 
     def _note(self, message: Any) -> None:
         if message.type in ("error", "warning"):

@@ -165,6 +165,22 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
+def live_page(browser: Any, address: str) -> Iterator[Any]:
+    """Return what opens a page of that site, which asks no other host and meets no fault."""
+    opened: list[Visit] = []
+
+    def opener(name: str, site: str = address, **options: Any) -> Visit:
+        opened.append(Visit(browser, site, **options))
+        opened[-1].open(name)
+        return opened[-1]
+
+    yield opener
+    for one in opened:
+        assert one.elsewhere == [] and one.errors == []
+        one.close()
+
+
+@pytest.fixture
 def visit(browser: Any, site: str) -> Iterator[Visit]:
     """Return a page of the book in a browser that remembers nothing."""
     visit = Visit(browser, site)
