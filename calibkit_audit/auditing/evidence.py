@@ -256,8 +256,10 @@ def directions(view: ViewTest) -> tuple[str, str]:
     slope = level if top else view.z_slope  # of the predicted class confidence against accuracy
     names = [(abs(slope), "over-confident" if slope < 0 else "under-confident")]
     if not top:  # too high or too low, and too bold or too careful, compete
-        names += [(abs(level), "over-forecast" if level < 0 else "under-forecast")]
-    (size, name), *others = sorted(names, reverse=True)
+        names = [(abs(level), "over-forecast" if level < 0 else "under-forecast"), *names]
+    if min(view.sides) < SIDE / 2 and max(view.sides) > -SIDE / 2:
+        names.sort(reverse=True)  # else all are too high, or too low: that comes first
+    (size, name), *others = names
     if size < SIDE:  # sure rows that were wrong were too sure
         return ("over-confident" if view.wrong and slope < 0 else "mixed"), ""
     least = max(SIDE + 1, size / 2)

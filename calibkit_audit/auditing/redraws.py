@@ -50,6 +50,7 @@ class ViewTest:
     sure: int = 0  # rows that say exactly 0 or 1, which no test can look at
     wrong: int = 0  # those of them that were wrong
     design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
+    sides: tuple[float, float] = (0.0, 0.0)  # z of the rows below and above the mean prediction
 
     @property
     def gap(self) -> float:
@@ -163,6 +164,9 @@ class _View:
             events = self.scale * happened
             z = z_of_all_rows(self.prob, events, self.scale) / np.sqrt(strength.design)
             p_value = 0.0
+        off, high = self.scale * (happened - self.prob), self.prob > mean_prob
+        spread = self.scale * np.where(self.sure, np.abs(off), self.prob * (1 - self.prob))
+        spread = np.sqrt([spread[part].sum() * strength.design for part in (~high, high)])
         return ViewTest(
             view=self.view,
             n=n,
@@ -176,6 +180,10 @@ class _View:
             sure=int(self.sure.sum()),
             wrong=int(wrong.sum()),
             design=strength.design * n / mass,
+            sides=(
+                float(ratio(off[~high].sum(), spread[0])),
+                float(ratio(off[high].sum(), spread[1])),
+            ),
         )
 
 

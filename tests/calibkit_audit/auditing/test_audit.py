@@ -208,6 +208,17 @@ def test_what_is_off_on_one_side_of_the_mean_is_too_bold() -> None:
     assert "The predicted class has accuracy 0.275." in stated.sentence
 
 
+def test_all_too_low_comes_before_too_bold() -> None:
+    rng = np.random.default_rng(0)
+    low = rng.uniform(0, 0.0011, 5000)  # all too low, the lowest by the most
+    all_low = audit((rng.random(5000) < 0.003) * 1, low, settings=QUICK)["direction"]
+    assert all_low.sentence.startswith("Under-forecast, and over-confident: predictions are too")
+    said = np.repeat([0.01, 0.5], [400, 400])
+    y = (np.arange(800) % 20 < np.where(said < 0.5, 1, 10)) * 1
+    one_side = audit(y, said, settings=QUICK)["direction"].sentence
+    assert one_side.startswith("Over-confident: predictions lie too far from their mean.")
+
+
 def test_a_ranking_upside_down_and_a_weak_fit_are_named() -> None:
     y = np.r_[np.arange(800) % 10 < 7, np.arange(200) % 10 < 6] * 1
     p = np.repeat([0.999, 0.4], [800, 200])  # z = 2.7
