@@ -10,6 +10,7 @@ import calibkit as ck
 from calibkit.calibrators import (
     BetaCalibrator,
     CrossValidatedBinning,
+    HistogramBinning,
     IsotonicCalibrator,
     PlattCalibrator,
     SlopeOneBinning,
@@ -71,6 +72,13 @@ def test_the_quick_null_level_is_that_of_refitting():
     error = np.hypot(quick.null_sd, slow.null_sd) / np.sqrt(2000)
     assert abs(quick.null_mean - slow.null_mean) < 4 * error
     assert quick.null_sd == pytest.approx(slow.null_sd, rel=0.1)
+
+
+def test_predictions_drawn_from_the_same_seed_do_no_harm():
+    y, p = binary_data(200, exponent=1)
+    result = fit_on_test(y, p, evaluator=HistogramBinning(5), n_draws=50, rng=0)
+    # Unsorted, the first redraw would compare p with itself: no event at all, .5 away.
+    assert 0.005 < result.null_sd < 0.02
 
 
 TWO = [0, 1], [0.25, 0.75]
