@@ -8,6 +8,7 @@ import argparse
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,15 +18,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import chain
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 # Before anything that an older Python cannot evaluate.
 if sys.version_info < (3, 11):  # noqa: UP036
     found = ".".join(str(part) for part in sys.version_info[:2])
     sys.exit(f"calibkit needs Python 3.11 or newer; this is Python {found} ({sys.executable}).")
 
-from tools.lesson_pages import NOTEBOOKS, lesson_pages
+from tools.lesson_pages import NBVAL, NOTEBOOKS, lesson_pages
 from tools.live.site import NEEDS_TORCH
 from tools.virtual_environment import (
     PACKAGES,
@@ -45,7 +46,6 @@ from tools.virtual_environment import (
 )
 from tools.workbook import WORKBOOK, copies
 
-REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
 OURS = (*PACKAGES, "tests", "tools", "book", "dev.py")
 
@@ -56,6 +56,7 @@ EVERYTHING = (*READER, "test", "lint", "browser")
 # What needs one of these says so, or is skipped, where it cannot be installed.
 TORCH = ("nets",)
 OPTIONAL = (*TORCH, "cluster", "maps", "room")
+NBVAL_NEEDS = (*TORCH, "test")
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -77,16 +78,15 @@ def lint(fix: bool = False) -> int:
         ("codespell", *OURS, "notebooks", ".github", *(ROOT.glob("*.md"))),
         ("lint-imports", "--no-cache", "--no-logo"),
         ("zizmor", "--quiet", "--offline", "--no-progress", ".github"),
-        ("python", "-m", "tools.docstrings"),
+        ("pytest", "-q", "-p", "no:nbval", "-k", "numpydoc", "tests/calibkit/test_signatures.py"),
         ("mypy",),
     )
     return max(call(venv_python().with_name(str(name)), *words) for name, *words in commands)
 
 
 def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:
-    """Run pytest and leave a report, so that the summary can count the tests."""
-    options = ["-q", "-p", "no:logging", f"--junitxml={REPORTS / stage}.xml"]
-    options += ["--durations=20", "--durations-min=5"]  # where the time of a run goes
+    """Run pytest, and say where the time goes."""
+    options = ["-q", "-p", "no:logging", "--durations=20", "--durations-min=5"]
     if stage != "nbval":  # to load its plug-in takes three seconds
         options += ["-p", "no:nbval"]
     return call(venv_python(), "-m", "pytest", *options, *arguments, env=env)
@@ -130,43 +130,28 @@ def floors(length: str) -> int:
     return tool("floors", *(["--lessons", *today()] if length else []))
 
 
-def runnable(paths: list[Path]) -> list[Path]:
-    """Leave out the lessons that need PyTorch where it is not installed, and say so."""
-    if {*TORCH} <= {*installed().get("have", ())}:
-        return paths
-    print(f"skipped: lesson {', '.join(NEEDS_TORCH)} needs torch")
-    return [path for path in paths if path.name[:2] not in NEEDS_TORCH]
-
-
 def validate_notebooks() -> int:
     """Execute every notebook as the book shows it, and compare its outputs with the stored ones."""
-    paths = runnable(notebook_paths())
-    sanitiser = ROOT / "tests" / "nbval_sanitize.cfg"
-    # A cell that takes as long as this hangs; how quick a machine is decides nothing.
-    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=1200"]
-    options += [f"--nbval-sanitize-with={sanitiser}", "-o", "filterwarnings=default"]
-    options += ["-p", "tools.notebook_nbval", *side_by_side("loadfile")]
     forget_outdated_book()
-    return pytest("nbval", *options, *paths, env=book_environment())
+    return pytest("nbval", *NBVAL, *notebook_paths(), env=book_environment())
 
 
 def build_book() -> int:
-    """Execute the lessons, compare what they print, build the book with warnings as errors."""
+    """Build the book with warnings as errors; it executes lessons that nbval has not."""
     forget_outdated_book()
-    differs = tool("notebooks", "book")
     start = "from jupyter_book.cli.main import main; main()"
     options = ["build", ".", "--path-output", "book", "--config", "book/_config.yml"]
     options += ["--toc", "book/_toc.yml", "-W", "--keep-going", "-q"]
     code = call(venv_python(), "-c", start, *options, env=book_environment())
     if code == 0:
         print(f"The book is ready. Open {BOOK / 'html' / 'index.html'}")
-    return code or differs
+    return code
 
 
 def check_book() -> int:
     """Build the book, then look at every page of the site."""
-    if len(runnable(notebook_paths())) < len(notebook_paths()):
-        print("skipped: the book shows what every lesson prints, so it needs their packages")
+    if not {*TORCH} <= installed().keys():
+        print("skipped: the book shows what every lesson prints, so it needs torch")
         return 0
     site = {"CALIBKIT_SITE": str(BOOK / "html")}
     return build_book() or pytest("book", "tests/book/test_book.py", env=environment() | site)
@@ -203,31 +188,29 @@ def forget_outdated_book() -> None:
         seen.write_text(now, encoding="utf-8")
 
 
-# In this order; two at a time where there are two processors.
+# In this order, what takes long first; two at a time where there are two processors.
 STAGES: dict[str, tuple[str, Callable[[str], int]]] = {
     "nbval": ("notebooks, as nbval reads them", lambda _: validate_notebooks()),
     "unit": ("unit tests and doctests; pairs of notebooks agree", unit_tests),
     "book": ("the book and its pages", lambda _: check_book()),
-    "floors": ("the oldest packages allowed", floors),
+    "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "browser": ("browser tests", browser_tests),
+    "floors": ("the oldest packages allowed", floors),
     "solved": ("solved notebooks of today", lambda _: tool("notebooks", "solved", *today())),
     "portable": ("a sample of lessons as other processors compute", lambda _: tool("portable")),
     "lint": ("style, spelling, docstrings, floors, types, workflows", lambda _: lint()),
-    "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),
 }
 # What must be over before: the book takes what nbval has seen, pages are looked at once built, and
-# three stages package this checkout, in files beside it.
-AFTER = {
-    "book": {"nbval"},
-    "live": {"nbval", "book", "floors"},
-    "browser": {"nbval", "book"},
-    "dist": {"floors", "live"},
-}
+# two stages package this checkout, in files beside it.
+AFTER = {"book": {"nbval"}, "live": {"nbval", "book", "dist"}, "browser": {"nbval", "book"}}
 LIVE_TESTS = tuple(f"tests/tools/test_live{part}.py" for part in ("", "_pages", "_exercises"))
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
 LONG = ("portable", "floors", "live", "dist")
 FAST = ("unit", "lint")
+# With this line pytest ends; subtests are parts of tests, and not counted.
+OUTCOME = re.compile(r"\d+ \w+.* in \d+\.\d+s")
+COUNT = re.compile(r"(\d+) (failed|passed|skipped)")
 
 
 def program_of(name: str, length: str) -> list[str]:
@@ -236,43 +219,25 @@ def program_of(name: str, length: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-def counted(stage: str, code: int) -> Counter[str]:
-    """Return how many tests of a stage passed, failed and were skipped.
-
-    A stage that is not pytest's counts as one test.
-    """
-    try:
-        suites = [*ElementTree.parse(REPORTS / f"{stage}.xml").getroot().iter("testsuite")]
-    except (OSError, ElementTree.ParseError):
-        return Counter({"failed" if code else "passed": 1})
-
-    def total(*names: str) -> int:
-        return sum(int(suite.get(name, 0)) for suite in suites for name in names)
-
-    failed, skipped = total("errors", "failures"), total("skipped")
-    passed = total("tests") - failed - skipped
-    failed = failed or int(code != 0)  # or pytest itself stopped
-    return Counter(failed=failed, passed=passed, skipped=skipped)
-
-
-def timed(name: str, length: str, alone: bool) -> tuple[str, float, Counter[str]]:
+def timed(name: str, length: str) -> tuple[str, float, Counter[str]]:
     """Run a stage in a process of its own; return the verdict, its seconds and its tests.
 
-    Where another stage runs beside it, each line that it prints begins with its name.
+    Each line that it prints begins with its name. Where pytest counts none it is one test.
     """
-    REPORTS.mkdir(parents=True, exist_ok=True)
-    (REPORTS / f"{name}.xml").unlink(missing_ok=True)
     print(f"\n=== {name}: {STAGES[name][0]} ===", flush=True)
-    started, command = time.monotonic(), program_of(name, length)
-    said = None if alone else subprocess.PIPE
+    started, tally = time.monotonic(), Counter[str]()
     with subprocess.Popen(
-        command, cwd=ROOT, env=environment(), stdout=said, stderr=said and subprocess.STDOUT
+        program_of(name, length), cwd=ROOT, env=environment(), stdout=PIPE, stderr=STDOUT
     ) as process:
-        for line in process.stdout or ():
-            print(f"{name:<8} | {line.decode('utf-8', 'replace')}", end="", flush=True)
+        for line in (words.decode("utf-8", "replace") for words in process.stdout or ()):
+            print(f"{name:<8} | {line}", end="", flush=True)
+            if OUTCOME.match(line):
+                tally.update({word: int(number) for number, word in COUNT.findall(line)})
     verdict, seconds = "FAILED" if process.returncode else "passed", time.monotonic() - started
     print(f"--- {name} {verdict} in {seconds:.1f} s", flush=True)
-    return verdict, seconds, counted(name, process.returncode)
+    if process.returncode:  # or pytest itself stopped
+        tally["failed"] = tally["failed"] or 1
+    return verdict, seconds, tally or Counter(passed=1)
 
 
 def run_stages(names: Sequence[str], length: str = "") -> int:
@@ -289,7 +254,7 @@ def run_stages(names: Sequence[str], length: str = "") -> int:
             ready = [n for n in waiting if not AFTER.get(n, set()) & {*waiting, *running.values()}]
             for name in ready[: lanes - len(running)]:
                 waiting.remove(name)
-                running[pool.submit(timed, name, length, lanes == 1)] = name
+                running[pool.submit(timed, name, length)] = name
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 rows[running.pop(future)] = future.result()
     print("\nStage        Result   Seconds   Tests")
@@ -337,9 +302,7 @@ def command_lab(arguments: list[str]) -> int:
         for sentence in chain(*copies()):
             print(sentence)
     settle_jupyterlab()
-    options = ["--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")
+    options = ["--LabApp.default_url=/lab/tree/00_start_here.ipynb", "--allow-root"]
     command = [str(venv_python()), "-m", "jupyterlab", *options, *arguments]
     if os.name != "nt":  # hand over, so that signals reach JupyterLab itself
         sys.stdout.flush()
@@ -409,7 +372,7 @@ def command_lint(arguments: list[str]) -> int:
     parser = parser_of(command_lint)
     parser.add_argument("--fix", action="store_true", help="repair what ruff can")
     chosen = parser.parse_args(arguments)
-    prepare((*LAB, "lint"))
+    prepare((*LAB, "lint", "test"))
     return lint(fix=chosen.fix)
 
 
@@ -442,13 +405,11 @@ class Module(NamedTuple):
 MODULES = {
     "bench": Module("tools.bench", "Time the package against its yardsticks."),
     "study": Module("book.experiments.synthetic", "Compare evaluators on sets of known truth."),
-    "clusters": Module(
-        "book.experiments.clustered_rows", "Measure what audits by cluster promise."
-    ),
+    "clusters": Module("book.experiments.clustered_rows", "Measure audits by cluster."),
     "networks": Module("book.experiments.networks", "Train lesson 10's networks.", TORCH),
     "pseudo": Module("book.experiments.pseudo_real", "Compare evaluators on clones.", TORCH),
     "solved": Module("tools.notebooks solved", "Build and run the solved notebooks.", TORCH),
-    "portable": Module("tools.portable", "Run lessons as other processors would.", TORCH),
+    "portable": Module("tools.portable", "Run lessons as other processors would.", NBVAL_NEEDS),
     "floors": Module("tools.floors", "Test with the oldest packages allowed, or the newest."),
     "next": Module("tools.next_sphinx", "Build the book with the newest Sphinx.", TORCH),
     "dist": Module("tools.dist", "Build wheel and source archive, and use them as users will."),

@@ -345,19 +345,19 @@ class PavaBC(_Blocks):
         body = np.searchsorted(np.cumsum(counts), max(0, len(prob) - n_min), side="right")
         rows = zip(hits[:body].tolist(), counts[:body].tolist(), strict=True)
         events, size = next(rows, (0, 0))  # of the last block, which grows
-        before: list[tuple[int, int]] = []  # the others: none of them is small
+        blocks: list[tuple[int, int]] = []  # those before `last`: none of them is small
+        last, last_size = 0, n_max  # the block before; here one that nothing joins
         for y, w in rows:
             if size >= n_min and (size + w > n_max or events * w < y * size):
-                before.append((events, size))
+                blocks.append((last, last_size))
+                last, last_size = events, size
                 events = size = 0
             events, size = events + y, size + w
-            while before and before[-1][1] + size <= n_max:
-                y, w = before[-1]
-                if y * size < events * w:
-                    break
-                before.pop()
-                events, size = events + y, size + w
-        sizes = [w for _, w in before] + [size] * (size > 0)
+            while last_size + size <= n_max and last * size >= events * last_size:
+                events, size = events + last, size + last_size
+                last, last_size = blocks.pop()
+        blocks += [(last, last_size), (events, size)]
+        sizes = [w for _, w in blocks[1:] if w]
         tail = len(prob) - sum(sizes)
         # The second case arises from ties only: the smallest size outranks the largest.
         if sizes and (sizes[-1] + tail <= n_max or (2 * n_min <= n_max and sizes[-1] < n_min)):

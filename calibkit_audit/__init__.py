@@ -7,7 +7,6 @@ this house's; the names to begin with:
 - `compare`: two or more models on the same rows;
 - `Monitor`: evidence against a model that grows with each day;
 - `estimate_rate`: what people would find, from a judge's scores and a few labels of people;
-- `worst_segments`: where it is wrong, and for whom;
 - `counts.CountTable`: a log that fits no memory, as a database counts it.
 """
 
@@ -18,17 +17,14 @@ if TYPE_CHECKING:  # for type checkers and editors
     from calibkit_audit.auditing import *  # noqa: F403
     from calibkit_audit.monitor import Evidence as Evidence, Monitor as Monitor
     from calibkit_audit.rate import RateEstimate as RateEstimate, estimate_rate as estimate_rate
-    from calibkit_audit.segments import (
-        SegmentTable as SegmentTable,
-        worst_segments as worst_segments,
-    )
+    from calibkit_audit.segments import SegmentTable as SegmentTable
 
 _ROOMS = {
     "auditing": "COMPARISON_CODES Answer AuditReport AuditSettings Comparison RepairTable audit "
     "audit_table compare",
     "monitor": "Evidence Monitor",
     "rate": "RateEstimate estimate_rate",
-    "segments": "SegmentTable worst_segments",
+    "segments": "SegmentTable",
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOMES)

@@ -97,21 +97,13 @@ def core_findings() -> Iterator[Finding]:
 
 def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding:
     """Return whether a package is installed and can be imported; `use` says what it is for."""
-    number = installed_version(name)
-    if not number:
+    try:
+        number = version(name)
+        import_module("calibkit" if name in _SLOW else _IMPORTS.get(name, name))
+    except PackageNotFoundError:
         state = f"not installed ({use})" if use else f"missing; run: pip install {name}"
         return Finding(name, "", state, not needed)
-    try:
-        import_module("calibkit" if name in _SLOW else _IMPORTS.get(name, name))
     except Exception as error:  # whatever a broken installation does
         problem = f"cannot be imported: {type(error).__name__}: {error}"
         return Finding(name, number, problem, good=False)
     return Finding(name, number, "ok")
-
-
-def installed_version(name: str) -> str:
-    """Return the version of a package, or an empty text where it is not installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""

@@ -27,14 +27,12 @@ def changes_in_words(changes: Changes) -> str:
     return "; ".join(f"{spell(count, 'row')} {what}" for what, count in changes.items() if count)
 
 
-def rescale_rows(table: FloatArray, *, logits: bool = False) -> tuple[FloatArray, int]:
+def rescale_rows(table: FloatArray) -> tuple[FloatArray, int]:
     """Divide rows by their sum that miss 1 by rounding, at most 0.1; and count them.
 
     >>> rescale_rows(np.array([[0.5, 0.49], [0.5, 0.5], [0.0, 0.0]]))[0].round(3).tolist()
     [[0.505, 0.495], [0.5, 0.5], [0.0, 0.0]]
     """
-    if table.ndim != 2 or logits:
-        raise ValueError("rescale= needs one column of probabilities per class.")
     table = as_array(table, "the table")
     total = table.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1)

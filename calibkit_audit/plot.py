@@ -1,95 +1,17 @@
-"""The figures of an audit: groups, models, a smooth curve."""
+"""The figures of this house: models in one frame, a smooth curve."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from matplotlib import font_manager
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from calibkit.inputs import FloatVector
 from calibkit.plot import frames, look
 from calibkit.reliability import BinTable
 from calibkit_audit.clinic import SmoothCurve
 
-_SIZE = (5.4, 3.6)
-_ROW = 0.34  # inches per row of a dot plot
-_MOST_ROWS = 30
-_CHANCE = "what chance allows"
 _BARS = 40  # of the histogram
 _MARKERS = ("o", "s", "^", "D", "v")  # of several models
 _STRIP, _GAP = 0.2, 0.04  # height of the histogram and space above it, as shares of the diagram
-
-
-def _marks(ax: Axes, x: FloatVector, y: NDArray[Any], *kinds: tuple[Any, str, str, str]) -> None:
-    """Draw points of several kinds: which they are, their colour, marker and label."""
-    for rows, colour, marker, label in kinds:
-        if rows.any():
-            code = look.marker(marker, 6, 1.0, color=colour, label=label, gid=label)
-            ax.plot(x[rows], y[rows], linestyle="", **code)
-
-
-def audit_groups(
-    groups: Any, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
-) -> Axes:
-    """Draw by how much the predictions of each group are off. Lesson 14.
-
-    Bars reach two standard deviations of chance to either side. The worst come first; 30 are shown.
-
-    Parameters
-    ----------
-    groups : SegmentTable
-        From ``audit(..., groups=...).groups``.
-    ax : matplotlib Axes, optional
-        Where to draw; left out, on a fresh figure.
-    title : str, optional
-        What stands above the diagram.
-    legend : bool, optional
-        Whether with a legend to the right; left out, on a fresh figure only.
-
-    Returns
-    -------
-    matplotlib Axes
-        What was drawn on; `plot.alt_text` says in words what it shows.
-
-    Examples
-    --------
-    >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit_audit import plot
-    >>> from calibkit_audit.auditing import audit
-    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
-    >>> groups = ["a", "b", "c", "d"] * 125
-    >>> report = audit(sample.y_true, sample.y_prob, groups=groups)
-    >>> ax = plot.audit_groups(report.groups)
-    >>> sorted(label.get_text() for label in ax.get_yticklabels())
-    ['a', 'b', 'c', 'd']
-    """
-    shown = np.arange(len(groups.segment))[:_MOST_ROWS]  # the worst come first
-    gap = (groups.frequency - groups.mean_prob)[shown]
-    error, place = groups.error[shown], np.arange(len(shown))
-    found = groups.p_value[shown] <= groups.alpha
-    words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
-    with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
-        ax.axvline(0, color=look.GREY, linewidth=1.0)
-        code = look.area("#D9DEE3", label=_CHANCE, gid="chance")
-        ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
-        kinds = (~found, look.INK, "o", "no evidence"), (found, look.OVER, "D", "miscalibrated")
-        _marks(ax, gap, place, *kinds)
-        _rows(ax, [name.replace(" and ", ", ") for name in groups.segment[shown].tolist()])
-    look.remember(ax, ["Error of each group beside chance.", groups.describe()])
-    return ax
-
-
-def _rows(ax: Axes, names: list[Any]) -> None:
-    """Label the rows of a dot plot as plain text: a dollar sign is no formula."""
-    # A character that the font lacks would be an empty box, and a warning: it is written as code.
-    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
-    has = font.get_char_index
-    drawn = ("".join(c if has(ord(c)) else ascii(c)[1:-1] for c in str(name)) for name in names)
-    shown = [name if len(name) <= 36 else f"{name[:35]}…" for name in drawn]
-    ax.set_yticks(np.arange(len(names)), shown, parse_math=False)
-    ax.set_ylim(len(names) - 0.4, -0.6)
 
 
 def overlay(

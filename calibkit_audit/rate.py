@@ -282,39 +282,36 @@ def corrected_by_rates(
 
 
 def _checked_rows(judge: Any, labels: Any, cluster: Any, chance: Any) -> _Rows:
-    score, label = (_numbers(*one) for one in ((judge, "judge"), (labels, "labels")))
-    n = len(score)
-    if len(label) != n:
-        raise ValueError(f"judge has {n:,} rows and labels {len(label):,}; they need one per row.")
-    if np.isnan(score).any():
-        row = int(np.isnan(score).argmax())
-        raise ValueError(f"judge[{row}] is missing; the judge must have seen every row.")
-    known = np.flatnonzero(~np.isnan(label))
+    score, label = _numbers(judge, "judge"), _numbers(labels, "labels", missing=True)
+    n, known = len(score), np.flatnonzero(~np.isnan(label))
+    chances = np.ones(n) if chance is None else _numbers(chance, "chance")
+    if not n == len(label) == len(chances):
+        counts = f"judge has {n:,} rows, labels {len(label):,}"
+        raise ValueError(f"{counts} and chance {len(chances):,}; they need one per row.")
     if len(known) < _FEWEST:
         raise ValueError(f"{spell(len(known), 'row')} with a label; at least {_FEWEST} are needed.")
-    chances = np.ones(n) if chance is None else _numbers(chance, "chance")
-    none = ~(chances > 0)
-    if len(chances) != n or none.any():
-        where = f"chance[{int(none.argmax())}] is 0 or missing" if none.any() else "too few rows"
-        raise ValueError(f"{where}: it needs the probability, above 0, of a label for each row.")
+    if not chances.all():
+        row = int(chances.argmin())
+        needed = "each row needs a probability, above 0, of being chosen for a label"
+        raise ValueError(f"chance[{row}] is 0: {needed}.")
     groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
     return _Rows(score, label, known, 1 / chances, groups)
 
 
-def _numbers(values: Any, name: str) -> FloatVector:
-    """Return values in [0, 1] or NaN."""
+def _numbers(values: Any, name: str, *, missing: bool = False) -> FloatVector:
+    """Return values in [0, 1], or NaN where some may be missing."""
     try:
         array = np.array(unwrapped(values, name), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers in [0, 1]; write 1 for pass and 0.") from None
     if array.ndim != 1 or not len(array):
         raise ValueError(f"{name} has shape {array.shape}; it needs one number per row.")
-    wrong = (array < 0) | (array > 1)
-    if wrong.any():
-        row = int(wrong.argmax())
+    good = ((array >= 0) & (array <= 1)) | (np.isnan(array) & missing)
+    if not good.all():
+        row = int(good.argmin())
         raise ValueError(
             f"{name}[{row}] = {array[row]:g} is not in [0, 1]. Divide counts by the number of "
-            "raters, and scores by the largest possible one."
+            "raters, and scores by the largest possible one; labels alone may be missing."
         )
     return array
 

@@ -18,27 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.inputs import (
-    FloatMatrix,
-    FloatVector,
-    IntVector,
-    View,
-    as_count,
-    as_generator,
-    binary_problem,
-    is_missing,
-    unwrapped,
-)
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector, is_missing, unwrapped
 from calibkit.results import Result, spell
-from calibkit_audit.clusters import clusters_of
 from calibkit_audit.dependent_rows import DependentRows, weights_of_labels
 from calibkit_audit.incoming import column_names
 from calibkit_audit.saving import printable
 
-ALL = "all rows"
 DEEPEST = 3  # features that name a segment together
 _LEVELS, _PARTS = 8, 4  # words of a feature that keep their name; parts of a numeric one
 _FEWEST = 5.0  # expected surprises, sum of p (1 - p), of a segment that is looked at
+Feature = tuple[IntVector, tuple[str, ...]]  # the part of every row, and the names of the parts
 _BLOCK, _MOST = 4_000_000, 3_000_000_000  # numbers at once, and in all redraws
 
 
@@ -50,9 +39,8 @@ class SegmentTable(Result):
     ----------
     segment, count, mean_prob, frequency : ndarray of shape (S,)
         What its rows share, how many there are, what they say, and what happened.
-    error, smallest : ndarray of shape (S,)
-        Standard deviation of the frequency if the predictions were right; average error that
-        would be found with probability 90 %.
+    smallest : ndarray of shape (S,)
+        Average error that would be found with probability 90 %.
     statistic, p_value : ndarray of shape (S,)
         Range of the cumulative differences in standard deviations; the share of redraws in which
         any segment reaches it, 0 where a prediction of 0 or 1 was wrong. NaN where fewer than five
@@ -67,14 +55,13 @@ class SegmentTable(Result):
     count: IntVector
     mean_prob: FloatVector
     frequency: FloatVector
-    error: FloatVector
     smallest: FloatVector
     statistic: FloatVector
     p_value: FloatVector
     view: str
     law: str
-    alpha: float = 0.01
-    detectable: float = 0.1
+    alpha: float
+    detectable: float
 
     @property
     def gap(self) -> FloatVector:
@@ -94,8 +81,6 @@ class SegmentTable(Result):
         if few == len(self.segment) and not self.miscalibrated:
             return f"{many} ({self.view}): too few rows in each to show {error}; join some."
         text = f"Worst of {many} ({self.view}): {self._row(0)}"
-        if self.segment[0] == ALL and len(self.segment) > 1:
-            text += f". Of its parts the worst: {self._row(1)}"
         text += f". p for all segments together, by {self.law}."
         return text + (f" Too few rows to show {error}: {spell(few, 'segment')}." if few else "")
 
@@ -109,68 +94,6 @@ class SegmentTable(Result):
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("segment", "count", "mean_prob", "frequency", "gap", "smallest")
         return {name: getattr(self, name) for name in (*names, "statistic", "p_value")}
-
-
-def worst_segments(
-    y_true: Any,
-    y_prob: Any,
-    features: Any,
-    *,
-    view: View = None,
-    cluster: Any = None,
-    depth: int = DEEPEST,
-    n_draws: int = 999,
-    rng: int | np.random.Generator | None = 0,
-) -> SegmentTable:
-    """Look for segments in which predictions are off, up to `depth` features deep.
-
-    Parameters
-    ----------
-    y_true, y_prob, view
-        As in `calibkit.reliability_table`.
-    features : mapping from names to array-like of shape (n,), or DataFrame
-        Words, of which the eight commonest keep their name; numbers of more values, cut into four
-        parts of equal size. Missing values are a part of their own.
-    cluster : array-like of shape (n,), or sequence of several, optional
-        Which rows belong together: only clusters are then independent.
-    depth : {1, 2, 3}
-        How many features name a segment at most.
-    n_draws : int
-        Redraws of the labels, at least 99; fewer for very large data.
-    rng : int, numpy.random.Generator or None
-        What draws.
-
-    Returns
-    -------
-    SegmentTable
-        All segments with enough rows, also that of all rows.
-
-    Raises
-    ------
-    ValueError
-        If the input is not valid, or too few rows are there for any segment.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> ward, y_prob = rng.choice(["A", "B", "C"], 3000), rng.uniform(0.1, 0.4, 3000)
-    >>> y_true = rng.random(3000) < y_prob + 0.15 * (ward == "B")
-    >>> print(worst_segments(y_true, y_prob, {"ward": ward}, rng=0).segment[0])
-    ward B
-    """
-    problem = binary_problem(y_true, y_prob, view=view)
-    prob = problem.prob.astype(np.float64)
-    depth, n_draws = as_count(depth, "depth"), as_count(n_draws, "n_draws", minimum=99)
-    clusters = None if cluster is None else clusters_of(cluster, problem.n, several=True)
-    found = segments_of(features_of(features, problem.n), prob, range(depth + 1))
-    segments = [segment for segment in found if segment.enough]
-    if not segments:
-        raise ValueError(
-            "no segment can be looked at: fewer than five outcomes should go against the "
-            "predictions of all rows. Bring more rows."
-        )
-    rows = DependentRows(label=problem.label, prob=prob, clusters=clusters)
-    return segment_table(rows, problem.view, segments, n_draws, as_generator(rng))
 
 
 class Segment(NamedTuple):
@@ -197,15 +120,21 @@ class Segment(NamedTuple):
 def segment_table(
     data: DependentRows,
     view: str,
-    segments: Sequence[Segment],
+    features: Sequence[Feature],
     n_draws: int,
     rng: np.random.Generator,
     *,
-    alpha: float = 0.01,
-    detectable: float = 0.1,
+    alpha: float,
+    detectable: float,
 ) -> SegmentTable:
-    """Compare the range of each segment with the largest of all that redrawn labels show."""
-    label, prob = data.label, data.prob
+    """Compare the range of each segment with the largest of all that redrawn labels show.
+
+    Of several features those segments are left out that can show nothing.
+    """
+    label, prob = data.label, data.prob.astype(np.float64)
+    segments = list(segments_of(features, prob))
+    if len(features) > 1:
+        segments = [one for one in segments if one.enough] or segments
     weight = np.ones(len(prob)) if data.weight is None else data.weight
     n_draws = min(n_draws, max(199, _MOST // sum(len(one.rows) for one in segments)))
     totals, ranges = _redrawn(data, segments, n_draws, rng)
@@ -233,7 +162,6 @@ def segment_table(
         "count": np.array([len(one.rows) for one in segments]),
         "mean_prob": sums(weight * prob) / mass,
         "frequency": sums(weight * label) / mass,
-        "error": sd / mass,
         "smallest": np.where(np.isnan(scale), np.inf, needed * sd / mass),
         "statistic": own,
         "p_value": p_value,
@@ -257,29 +185,23 @@ def _redrawn(
     return totals, ranges
 
 
-def segments_of(
-    features: Sequence[tuple[IntVector, Sequence[str]]], prob: FloatVector, depths: Sequence[int]
-) -> Iterator[Segment]:
-    """Yield what so many features cut out, each the part of every row and the names of its parts.
-
-    None of them is all rows.
-    """
+def segments_of(features: Sequence[Feature], prob: FloatVector) -> Iterator[Segment]:
+    """Yield what up to three features cut out."""
     order = np.argsort(prob, kind="stable")
     variance = prob * (1 - prob)
-    for few in depths:
+    for few in range(1, min(len(features), DEEPEST) + 1):
         for some in combinations(features, few):
-            codes = np.stack([code for code, _ in some]) if few else np.zeros((1, len(prob)))
+            codes = np.stack([code for code, _ in some])
             cells, cell = np.unique(codes[:, order], axis=1, return_inverse=True)
-            for k, values in enumerate(cells.T.astype(int)):
+            for k, values in enumerate(cells.T):
                 rows = order[cell.ravel() == k]
-                parts = [names[v] for (_, names), v in zip(some, values, strict=False)]
+                parts = [names[v] for (_, names), v in zip(some, values, strict=True)]
                 ends = np.flatnonzero(np.append(np.diff(prob[rows]) > 0, True))
-                name = " and ".join(parts) or ALL
-                yield Segment(name, rows, ends, float(variance[rows].sum()))
+                yield Segment(" and ".join(parts), rows, ends, float(variance[rows].sum()))
 
 
-def features_of(features: Any, n: int) -> list[tuple[IntVector, tuple[str, ...]]]:
-    """Return the part of each row in each feature, and the names of its parts."""
+def features_of(features: Any, n: int) -> list[Feature]:
+    """Cut each feature into parts: of words the eight commonest, of numbers four of equal size."""
     found = []
     for name in column_names(features) or list(features):
         values = unwrapped(features[name], str(name))
@@ -291,7 +213,7 @@ def features_of(features: Any, n: int) -> list[tuple[IntVector, tuple[str, ...]]
     return found
 
 
-def _parts(name: str, given: list[Any]) -> tuple[IntVector, tuple[str, ...]]:
+def _parts(name: str, given: list[Any]) -> Feature:
     """Cut one feature into parts."""
     gone = np.array([is_missing(value) for value in given])
     known = [value for value, missing in zip(given, gone, strict=True) if not missing]

@@ -11,6 +11,8 @@ from scipy.special import expit, logit, ndtr, softmax
 from tests.paths import ROOT
 
 CLASSES = (2, 3, 10)
+SLOPES = {"over-confident": 1.8, "under-confident": 0.55}
+SHIFTS = {"over-forecast": 1.0, "under-forecast": -1.0}
 
 
 @dataclass(frozen=True)
@@ -28,32 +30,21 @@ class Case:
 def make(kind: str, n_classes: int, n: int, seed: int) -> Case:
     """Draw true probabilities and labels from them, then distort what the model says."""
     rng = np.random.default_rng(seed)
+    slope, shift = SLOPES.get(kind, 1.0), SHIFTS.get(kind, 0.0)
     if n_classes == 2:
         true = rng.beta(*(rng.uniform(0.6, 2.5, size=2)), size=n)
         label = (rng.random(n) < true).astype(np.int64)
-        said = _binary(kind, true)
+        distorted = expit(slope * logit(true) + 0.6 * shift)
     else:
         true = softmax(rng.normal(0, rng.uniform(1.0, 2.5), size=(n, n_classes)), axis=1)
         label = (rng.random((n, 1)) > true.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        said = _classes(kind, true)
+        scores = slope * np.log(true)
+        scores[:, 0] += 0.8 * shift  # class 0 is forecast too often or too rarely
+        distorted = softmax(scores, axis=1)
+    said = distorted if slope != 1 or shift else true
     if kind == "shuffled":
         label = rng.permutation(label)
     return Case(kind, n_classes, n, seed, label, said)
-
-
-def _binary(kind: str, true: Any) -> Any:
-    slope = {"over-confident": 1.8, "under-confident": 0.55}.get(kind, 1.0)
-    shift = {"over-forecast": 0.6, "under-forecast": -0.6}.get(kind, 0.0)
-    return expit(slope * logit(true) + shift) if slope != 1 or shift else true
-
-
-def _classes(kind: str, true: Any) -> Any:
-    """Class 0 is the one that is forecast too often or too rarely."""
-    slope = {"over-confident": 1.8, "under-confident": 0.55}.get(kind, 1.0)
-    shift = {"over-forecast": 0.8, "under-forecast": -0.8}.get(kind, 0.0)
-    scores = slope * np.log(true)
-    scores[:, 0] += shift
-    return softmax(scores, axis=1) if slope != 1 or shift else true
 
 
 def skewed_log(n: int = 20_000, seed: int = 0, dtype: Any = np.float64) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import Prediction
 from tests.paths import ROOT
 
+SITE = ROOT / "book" / "_build" / "html"
 LESSON = "notebooks/04_read_a_reliability_diagram.html"
 FURTHER = "notebooks/further/04_further_read_a_reliability_diagram.html"
 DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
@@ -23,18 +24,24 @@ def script(name: str) -> str:
 
 
 class Visit:
-    """A page that notes every message and every request to another host; none gets there."""
+    """A page that notes every message, fault and request; none of another host is answered."""
 
     def __init__(self, browser: Any, site: str, **options: Any) -> None:
-        self.site, self.elsewhere, self.messages = site, [], []
+        self.site, self.requests, self.elsewhere, self.messages, self.errors = site, [], [], [], []
         self.page = browser.new_context(**options).new_page()
         self.page.on("request", self._watch)
         self.page.on("console", self._note)
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("pageerror", self._fail)
 
     def _watch(self, request: Any) -> None:
-        if not request.url.startswith((self.site, "data:", "blob:")):
-            self.elsewhere.append(request.url)
+        if not request.url.startswith(("data:", "blob:", "about:")):
+            self.requests.append(request.url)
+            if not request.url.startswith(self.site):
+                self.elsewhere.append(request.url)
+
+    def _fail(self, error: Any) -> None:
+        self.errors.append(str(error))
+        self.messages.append(str(error))
 
     def _note(self, message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -59,29 +66,23 @@ def hidden_words(source: Path) -> list[str]:
     return [start for start in starts if text.count(start) == 1]
 
 
-def html_pages(root: Path) -> list[str]:
+def html_pages(folder: Path = SITE) -> list[str]:
     """Return the pages that readers visit, found by glob."""
-    folder = root / "book" / "_build" / "html"
     found = [*folder.glob("book/**/*.html"), *folder.glob("notebooks/**/*.html")]
     return sorted(path.relative_to(folder).as_posix() for path in found)
-
-
-def number_of(name: str) -> str:
-    """Return the two digits of a lesson's page."""
-    return Path(name).name[:2]
 
 
 def asked_on(name: str) -> dict[str, Prediction]:
     """Return the predictions that the page of a lesson asks for."""
     text = (ROOT / name).with_suffix(".md").read_text(encoding="utf-8")
     asked = set(re.findall(r'lesson\.predict\(\s*"(\w+)"', text))
-    found = open_lesson(number_of(name)).predictions
+    found = open_lesson(Path(name).name[:2]).predictions
     return {pid: one for pid, one in found.items() if pid in asked}
 
 
-def lesson_pages(root: Path) -> list[str]:
+def lesson_pages() -> list[str]:
     """Return the pages that are lessons."""
-    return [name for name in html_pages(root) if name.startswith("notebooks/")]
+    return [name for name in html_pages() if name.startswith("notebooks/")]
 
 
 def squeezed(text: str) -> str:

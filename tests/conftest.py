@@ -16,7 +16,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.browser_pages import Visit
+from tests.browser_pages import SITE, Visit
 from tests.paths import LIVE, ROOT
 
 collect_ignore = ["tools/in_node"]  # programs for another Python
@@ -72,30 +72,17 @@ def browser_path() -> str | None:
     return next((path for path in map(shutil.which, BROWSERS) if path), None)
 
 
-def data_path() -> Path | None:
-    """Return the folder with the optional real predictions."""
-    folder = Path(os.environ.get("CALIBKIT_DATA", ""))
-    return folder if "CALIBKIT_DATA" in os.environ and folder.is_dir() else None
-
-
-def missing_resources() -> dict[str, str]:
-    """Return, per marker, why its tests cannot run here."""
-    reasons = {}
-    if importlib.util.find_spec("playwright") is None:
-        reasons["browser"] = "playwright is not installed"
-    elif browser_path() is None:
-        reasons["browser"] = "Chromium is not installed"
-    if data_path() is None:
-        reasons["data"] = "CALIBKIT_DATA names no folder"
-    if not LIVE:
-        reasons["site"] = "the site is not built: python dev.py test --only live"
-    return reasons
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests whose resource is missing, with the reason."""
-    for marker, reason in missing_resources().items():
-        for item in items:
+    data = Path(os.environ.get("CALIBKIT_DATA") or os.devnull)
+    missing = {
+        "playwright is not installed": ("browser", importlib.util.find_spec("playwright") is None),
+        "Chromium is not installed": ("browser", browser_path() is None),
+        "CALIBKIT_DATA names no folder": ("data", not data.is_dir()),
+        "the site is not built: python dev.py test --only live": ("site", not LIVE),
+    }
+    for reason, (marker, is_missing) in missing.items():
+        for item in items if is_missing else []:
             if item.get_closest_marker(marker):  # a room may be called `data` too
                 item.add_marker(pytest.mark.skip(reason=reason))
 
@@ -163,10 +150,9 @@ def browser(chromium: str) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """Serve the built book from this machine."""
-    folder = ROOT / "book" / "_build" / "html"
-    if not (folder / "index.html").exists():
+    if not (SITE / "index.html").exists():
         pytest.skip("the book has not been built: python dev.py book")
-    with served(folder) as address:
+    with served(SITE) as address:
         yield address
 
 
@@ -176,6 +162,22 @@ def address() -> Iterator[str]:
     folder = Path(LIVE).resolve()
     with served(folder.parent) as host:
         yield f"{host}/{folder.name}"
+
+
+@pytest.fixture
+def live_page(browser: Any, address: str) -> Iterator[Any]:
+    """Return what opens a page of that site, which asks no other host and meets no fault."""
+    opened: list[Visit] = []
+
+    def opener(name: str, site: str = address, **options: Any) -> Visit:
+        opened.append(Visit(browser, site, **options))
+        opened[-1].open(name)
+        return opened[-1]
+
+    yield opener
+    for one in opened:
+        assert one.elsewhere == [] and one.errors == []
+        one.close()
 
 
 @pytest.fixture

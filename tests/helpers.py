@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import calibkit as ck
-from calibkit import scores
+from calibkit import decisions, errors, scores
+from calibkit.fit_on_test import fit_on_test
 from calibkit_audit import clinic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -106,74 +108,75 @@ def coarse_classes(n: int, n_classes: int, denominator: int, seed: int = 0) -> t
     return rng.integers(0, n_classes, n), prob
 
 
+def rows_with(predictions: st.SearchStrategy[Any], most: int = 40) -> st.SearchStrategy[Any]:
+    """Return labels and such predictions, as two arrays of equal length."""
+    rows = st.lists(st.tuples(st.integers(0, 1), predictions), min_size=1, max_size=most)
+    return rows.map(lambda rows: tuple(np.array([row[k] for row in rows]) for k in (0, 1)))
+
+
+def asked(use: Measure, **wanted: Any) -> partial[Any]:
+    """Give a measure those options that it has, and few redraws from a seed."""
+    known = inspect.signature(use).parameters
+    given = {"n_draws": 4, "rng": 0, **wanted}
+    return partial(use, **{name: value for name, value in given.items() if name in known})
+
+
 def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
     """Return every calibration error that takes a view."""
-    o = {"view": view, "bins": bins}
-    return {
-        "calibration_error": partial(ck.calibration_error, norm=3, **o),
-        "unweighted": partial(ck.calibration_error, weights="equal", **o),
-        "expected": partial(ck.expected_calibration_error, **o),
-        "adaptive": partial(ck.adaptive_calibration_error, view=view, bins=5),
-        "average": partial(ck.average_calibration_error, **o),
-        "maximum": partial(ck.maximum_calibration_error, **o),
-        "root_mean_square": partial(ck.root_mean_square_calibration_error, **o),
-        "debiased": partial(ck.debiased_calibration_error, **o),
-        "test_based": partial(ck.test_based_calibration_error, n_draws=3, rng=0, **o),
-        "smooth": partial(ck.smooth_ece, view=view),
+    functions = filter(inspect.isfunction, map(vars(errors).get, errors.__all__))
+    named = {use.__name__: asked(use, view=view, bins=bins) for use in functions}
+    return {name: use for name, use in named.items() if "view" in use.keywords} | {
+        "adaptive_calibration_error": asked(ck.adaptive_calibration_error, view=view, bins=5),
+        "norm 3": asked(ck.calibration_error, view=view, bins=bins, norm=3),
+        "unweighted": asked(ck.calibration_error, view=view, bins=bins, weights="equal"),
+        "test_based": asked(ck.test_based_calibration_error, view=view, bins=bins),
     }
+
+
+# What looks at one binary problem.
+OF_ONE_EVENT: tuple[Measure, ...] = (
+    *(ck.reliability_table, ck.brier_decomposition, ck.consistency_band, ck.binary_problem),
+    *(ck.hosmer_lemeshow, ck.spiegelhalter, ck.cox_test, ck.cumulative_differences),
+    *(ck.adaptive_test, scores.corp_decomposition, scores.miscalibration, clinic.smooth_curve),
+    *(decisions.decision_curve, decisions.murphy_curve, decisions.largest_saving, fit_on_test),
+)
 
 
 def single_view_measures(view: Any, bins: Any = 5) -> dict[str, Measure]:
     """Return everything that looks at one binary problem."""
-    o = {"view": view, "bins": bins}
-    few = {"n_draws": 4, "rng": 0}
-    return {
-        "reliability_table": partial(ck.reliability_table, **o),
-        "brier_decomposition": partial(ck.brier_decomposition, **o),
-        "brier_decomposition_distinct": partial(ck.brier_decomposition, view=view),
-        "hosmer_lemeshow": partial(ck.hosmer_lemeshow, view=view),
-        "spiegelhalter": partial(ck.spiegelhalter, view=view),
-        "cox_test": partial(ck.cox_test, view=view),
-        "cumulative_differences": partial(ck.cumulative_differences, view=view),
-        "adaptive_test": partial(ck.adaptive_test, view=view, n_draws=3, rng=0),
-        "consistency_band": partial(ck.consistency_band, **few, **o),
-        "consistency_band_simultaneous": partial(
-            ck.consistency_band, simultaneous=True, **few, **o
-        ),
-        "corp": partial(scores.corp_decomposition, view=view),
-        "corp_log": partial(scores.corp_decomposition, view=view, score="log"),
-        "corp_part": partial(scores.miscalibration, view=view),
-        "binary_problem": partial(ck.binary_problem, view=view),
-        "smooth_curve": partial(clinic.smooth_curve, view=view, n_draws=3, rng=0),
-        "decision_curve": partial(ck.decisions.decision_curve, view=view),
+    found = {use.__name__: asked(use, view=view, bins=bins) for use in OF_ONE_EVENT}
+    return found | {
+        "simultaneous_band": asked(ck.consistency_band, simultaneous=True, view=view, bins=bins),
+        "corp_decomposition, log": asked(scores.corp_decomposition, score="log", view=view),
+        "brier_decomposition, distinct": asked(ck.brier_decomposition, view=view),
     }
 
 
 def measures_without_view(bins: Any = 5) -> dict[str, Measure]:
     """Return everything that knows its view itself."""
-    few = {"n_draws": 4, "rng": 0}
     return {
-        "class_wise": partial(ck.class_wise_calibration_error, bins=bins),
-        "marginal": partial(ck.marginal_calibration_error, bins=bins),
-        "top_label": partial(ck.top_label_calibration_error, bins=bins),
+        "class_wise": asked(ck.class_wise_calibration_error, bins=bins),
+        "marginal": asked(ck.marginal_calibration_error, bins=bins),
+        "top_label": asked(ck.top_label_calibration_error, bins=bins),
         "brier_score": ck.brier_score,
         "brier_score_mean": partial(ck.brier_score, classes="mean"),
         "log_loss": ck.log_loss,
-        "generic_null_level": partial(ck.null_level, ck.brier_score, **few),
-        "generic_bootstrap": partial(ck.bootstrap_interval, ck.brier_score, **few),
+        "generic_null_level": partial(asked(ck.null_level), ck.brier_score),
+        "generic_bootstrap": partial(asked(ck.bootstrap_interval), ck.brier_score),
     }
 
 
 def measures(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
     """Return every public measure by name, as ``measure(y_true, y_prob, **rows)``."""
     o = {"view": view, "bins": bins}
-    redrawn = ck.expected_calibration_error
     found = errors_with_a_view(view, bins) | measures_without_view(bins)
     found |= {
-        "null_level": partial(ck.null_level, redrawn, n_draws=4, rng=0, **o),
-        "bootstrap_interval": partial(ck.bootstrap_interval, redrawn, n_draws=4, rng=0, **o),
-        "reliability_tables": partial(ck.reliability_tables, **o),
-        "binary_problems": partial(ck.binary_problems, view=view),
+        "null_level": partial(asked(ck.null_level), ck.expected_calibration_error, **o),
+        "bootstrap_interval": partial(
+            asked(ck.bootstrap_interval), ck.expected_calibration_error, **o
+        ),
+        "reliability_tables": asked(ck.reliability_tables, view=view, bins=bins),
+        "binary_problems": asked(ck.binary_problems, view=view),
     }
     return found if view == "class-wise" else found | single_view_measures(view, bins)
 
@@ -302,3 +305,8 @@ def refuses(*cases: tuple[Callable[[], Any], str]) -> Any:
             call()
 
     return test
+
+
+def refuses_options(use: Callable[..., Any], *cases: tuple[dict[str, Any], str]) -> Any:
+    """Return a test: each choice of options is refused, in these words."""
+    return refuses(*((partial(use, **options), words) for options, words in cases))

@@ -8,10 +8,22 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools.virtual_environment import ROOT
+from tools.virtual_environment import ROOT, side_by_side
 
 NOTEBOOKS = ROOT / "notebooks"
 HEADER = re.compile(r"· extra packages: ([^·\n]+) ·")
+
+
+# A cell that takes as long as this hangs; how quick a machine is decides nothing.
+NBVAL = [
+    "--nbval",
+    "--nbval-current-env",
+    "--nbval-cell-timeout=1200",
+    "-p",
+    "tools.notebook_nbval",
+]
+NBVAL += [f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval_sanitize.cfg'}"]
+NBVAL += ["-o", "filterwarnings=default", *side_by_side("loadfile")]
 
 
 def lesson_pages(

@@ -10,7 +10,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
-from tools.notebook_hints import hint_problems
+from tools.notebook_hints import with_hints
 
 HINT = "run `python dev.py run {stem}`"
 
@@ -20,7 +20,7 @@ def pair_problems(path: Path) -> list[str]:
     try:
         source, stored = files.read_source(path), files.read_stored(path)
         found = [*source_problems(source), *output_problems(stored)]
-        untidy = () if found else (*hint_problems(path), *drift_problems(path, source, stored))
+        untidy = [] if found else [*drift_problems(path, source, stored)]
     except files.NotebookProblem as problem:
         return [str(problem)]
     return found + [f"{problem}: {HINT.format(stem=path.stem)}" for problem in untidy]
@@ -28,8 +28,8 @@ def pair_problems(path: Path) -> list[str]:
 
 def drift_problems(path: Path, source: NotebookNode, stored: NotebookNode) -> Iterator[str]:
     """Compare both files byte for byte with what the tool writes of the source and the outputs."""
-    if path.read_bytes() != files.source_text(path).encode():
-        yield "the .md is not written as JupyterLab would save it"
+    if path.read_bytes() != with_hints(path, files.source_text(path)).encode():
+        yield "the .md is not as JupyterLab would save it, with the hints of the package"
     for ours, theirs in zip(source.cells, stored.cells, strict=False):
         ours["outputs"] = theirs.get("outputs", [])
     written = files.text_of(files.normalise(source))

@@ -1,17 +1,15 @@
 """Run, check and solve the lessons: `python dev.py run | check | solved [names]`.
 
 Names are beginnings of file names, e.g. 04; without names, all. `solved` runs each cell twice in a
-row. `same` runs lessons as they are, and compares what they print with what is stored; `book` does
-so as the book shows them, and leaves the outputs where its builder looks for them.
+row. That lessons as they are print what is stored, nbval sees to.
 """
 
 import argparse
 import os
 import re
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -26,7 +24,6 @@ from tools import notebook_files as files
 from tools.lesson_pages import NOTEBOOKS, missing
 from tools.lesson_times import with_minutes, with_time
 from tools.notebook_check import pair_problems
-from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
 from tools.notebook_solved import (
     count_checks,
@@ -36,10 +33,9 @@ from tools.notebook_solved import (
     write_solved,
 )
 from tools.spoilers import told
-from tools.virtual_environment import ROOT, book_environment, kernel_environment
+from tools.virtual_environment import ROOT, kernel_environment
 
 SOLVED = ROOT / "build" / "solved"
-CACHE = threading.Lock()
 CELL_TIMEOUT = 1200  # no verdict: only a lesson that hangs meets it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -62,12 +58,10 @@ def client_of(notebook: NotebookNode, folder: Path) -> Iterator[NotebookClient]:
         raise files.NotebookProblem(f"{type(error).__name__}: {error}") from None
 
 
-def execute(
-    notebook: NotebookNode, folder: Path, env: dict[str, str] | None = None
-) -> NotebookNode:
+def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
     """Run all cells in a fresh kernel."""
     with client_of(notebook, folder) as client:
-        client.execute(env=env or kernel_environment())
+        client.execute(env=kernel_environment())
     return notebook
 
 
@@ -106,59 +100,18 @@ def refuse(problems: Iterable[str]) -> None:
         raise files.NotebookProblem("\n  ".join(found))
 
 
-def same(path: Path, env: Mapping[str, str] | None = None) -> str:
-    """Execute one lesson; compare what it prints with what is stored."""
-    env = kernel_environment() | dict(env or {})
-    refuse(differences(files.read_stored(path), execute(files.read_source(path), path.parent, env)))
-    return "prints what is stored"
-
-
-def answered(cell: NotebookNode) -> bool:
-    """Tell whether a cell of a solved notebook has another text than that of a blank one."""
-    return "solution" in files.tags(cell) or of_a_learner(cell)
-
-
 def solve(path: Path, folder: Path = SOLVED) -> str:
-    """Build one solved notebook and run each cell twice; raise with the answers that are not right.
-
-    What its other cells print is what is stored.
-    """
+    """Build one solved notebook, run each cell twice; raise with the answers that are not right."""
     started, solved = time.monotonic(), with_solutions(files.read_source(path))
     with client_of(solved, path.parent) as client, client.setup_kernel(env=kernel_environment()):
         problems = [*run_twice(client)]
     problems = [*state_problems(solved), *problems]
     write_solved(solved, folder / f"{path.stem}.ipynb")
-    refuse(problems or differences(files.read_stored(path), solved, but=answered))
+    refuse(problems)
     return f"{count_checks(solved)} checks correct, {time.monotonic() - started:.1f} s"
 
 
-def for_the_book(path: Path) -> str:
-    """Execute one lesson as the book shows it, unless that was done; compare what it prints.
-
-    The builder has executed it for an earlier book, or nbval for a test of the same package.
-    """
-    from tools.notebook_nbval import cache, keep
-
-    started = time.monotonic()
-    lesson = files.read_source(path)
-    try:
-        with CACHE:
-            executed = cache().merge_match_into_notebook(lesson)[1]
-    except KeyError:
-        executed = execute(lesson, path.parent, book_environment())
-        with CACHE:
-            keep(path, executed)
-    refuse(differences(files.read_stored(path), executed))
-    return f"prints what is stored, {time.monotonic() - started:.1f} s"
-
-
-TASKS: dict[str, Callable[[Path], str]] = {
-    "run": run,
-    "check": check,
-    "solved": solve,
-    "same": same,
-    "book": for_the_book,
-}
+TASKS: dict[str, Callable[[Path], str]] = {"run": run, "check": check, "solved": solve}
 
 
 def attempt(task: Callable[[Path], str], path: Path) -> tuple[bool, str]:

@@ -12,11 +12,11 @@ import itertools
 import platform
 import subprocess
 import sys
-from functools import cache, partial
+from functools import cache
 
-from tools import notebook_files as files
-from tools.notebooks import each, same
-from tools.virtual_environment import environment
+from tools.lesson_pages import NBVAL
+from tools.notebook_files import sources
+from tools.virtual_environment import call, environment, kernel_environment
 
 KERNELS = ("Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")
 BEFORE_AVX2 = ("Nehalem", "Sandybridge")
@@ -88,11 +88,13 @@ def main(arguments: list[str]) -> int:
         return 0
     others = found[:-1] or found  # the sample: the two furthest from each other, and not its own
     asked = found if chosen.all or chosen.names else dict.fromkeys([others[0], others[-1]])
-    paths = files.sources(chosen.names or ([] if chosen.all else SAMPLE))
+    pages = sources(chosen.names or ([] if chosen.all else SAMPLE))
+    paths = [page.with_suffix(".ipynb") for page in pages]
     failed = 0
     for kernel, threads in itertools.product(asked, [1, 2] if chosen.all else [1]):
         print(f"As {kernel}, threads: {threads}")
-        failed += each(partial(same, env=processor(kernel, threads)), paths)
+        env = kernel_environment() | processor(kernel, threads)
+        failed += call(sys.executable, "-m", "pytest", "-q", *NBVAL, *paths, env=env)
     return int(failed > 0)
 
 

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 import calibkit as ck
 from calibkit import calibrators, scores
@@ -110,17 +111,16 @@ def fits(rng: np.random.Generator) -> Iterator[Row]:
         yield temperature(*overconfident(n, k, rng))
     z, c = overconfident(5_000, 10, rng)
     z = z.astype(float)  # as ours, which ends at a gradient of 1e-8; else a rival stops early
+    prob = softmax(z, axis=1)
     yield Row("matrix, 5e3 x 10", lambda: calibrators.MatrixScaling("logits").fit(z, c), {
         "sklearn.linear_model": lambda lib: lib.LogisticRegression(C=np.inf, tol=1e-8).fit(z, c),
-        "probmetrics.calibrators": lambda lib: lib.MatrixScalingCalibrator().fit(
-            softmax(z), c
-        ),
+        "probmetrics.calibrators": lambda lib: lib.MatrixScalingCalibrator().fit(prob, c),
     })  # fmt: skip
 
 
 def temperature(z: Any, y: Any) -> Row:
     """Compare temperature scaling on logits, or on the probabilities that a rival takes."""
-    prob, name = softmax(z), f"temperature, {z.shape[0]} x {z.shape[1]}"
+    prob, name = softmax(z.astype(float), axis=1), f"temperature, {z.shape[0]} x {z.shape[1]}"
     return Row(name, lambda: calibrators.TemperatureScaling("logits").fit(z, y), {
         "probmetrics.calibrators": lambda lib: lib.TemperatureScalingCalibrator().fit(prob, y),
         "sklearn.calibration": lambda lib: lib._TemperatureScaling().fit(z, y),
@@ -134,12 +134,6 @@ def overconfident(n: int, k: int, rng: np.random.Generator) -> tuple[Any, Any]:
     return 1.8 * truth, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
 
 
-def softmax(z: Any) -> Any:
-    """Return probabilities."""
-    power = np.exp(z.astype(float))
-    return power / power.sum(axis=1, keepdims=True)
-
-
 def cases(n: int) -> Iterator[Case]:
     """Time row by row, with so many rows in the measures; the quickest rival is the yardstick."""
     sys.path.append(str(ROOT / "build" / "rivals"))
@@ -149,8 +143,8 @@ def cases(n: int) -> Iterator[Case]:
         times = {"none is installed": np.inf}
         for name, run in row.rivals.items():
             try:
-                times[name] = best_ms(partial(run, import_module(name)), 0.5)
+                times[name] = best_ms(partial(run, import_module(name)))
             except ImportError as error:
                 print(f"  skipped: {name} ({error})")
         who = min(times, key=times.__getitem__)
-        yield Case(row.name, best_ms(row.ours, 0.5), 1.0, who, times[who])
+        yield Case(row.name, best_ms(row.ours), 1.0, who, times[who])

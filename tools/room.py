@@ -30,7 +30,7 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import Drawing
 from calibkit_course.learn.calibration import BINS, calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_forecasts, least_sure, read_sure
-from tools.grade_room import COLUMNS
+from tools.grade_class import ANSWERS
 from tools.lesson_pages import lesson_pages
 
 PAGE, ALONE = Path(__file__).with_name("room.html"), re.compile(r"http://127\.0\.0\.1:")
@@ -160,7 +160,7 @@ class Room:
         """Return the file of all answers; `right` is empty where what happens was not shown."""
         text = io.StringIO()
         writer = csv.writer(text)
-        writer.writerow(COLUMNS)
+        writer.writerow(ANSWERS)
         for pid, phone, guess, row in self.rows():
             right = "" if row.right is None else int(row.right)
             writer.writerow([self.names[phone], pid, row.options, f"{row.sure:g}", right, guess])

@@ -10,16 +10,16 @@ import os
 import subprocess
 import sys
 import time
-import tomllib
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 STAMP = VENV / "calibkit-installed.json"
 SETTINGS = VENV / "calibkit-settings"
+EXTRAS = ("lab", "nets", "audit", "parquet")  # the others are groups
 WITH_TORCH = {"nets", "maps"}
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -41,6 +41,9 @@ def environment() -> dict[str, str]:
     env["MPLCONFIGDIR"] = str(SETTINGS / "matplotlib")  # nobody's matplotlibrc
     for name in ("PYTHONUTF8", "PYDEVD_DISABLE_FILE_VALIDATION", "PIP_DISABLE_PIP_VERSION_CHECK"):
         env[name] = "1"
+    for ours, theirs in (("UV_DEFAULT_INDEX", "INDEX_URL"), ("UV_FIND_LINKS", "FIND_LINKS")):
+        if f"PIP_{theirs}" in env:  # uv reads no settings of pip
+            env.setdefault(ours, ",".join(env[f"PIP_{theirs}"].split()))
     # No other copy of the package; only the lab keeps progress; uv leaves compiling to an import;
     # with a backend of a terminal, lessons show no figure.
     unwanted = {"PYTHONPATH", "MPLBACKEND", "CALIBKIT_WORKBOOK", "PYTHONDONTWRITEBYTECODE"}
@@ -93,7 +96,7 @@ def quietly(
 ) -> None:
     """Run a command without a word; Failure, with its last lines, where it goes wrong."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, env=env or uv_environment(), capture_output=True)
+    done = subprocess.run(words, cwd=cwd, env=env or environment(), capture_output=True)
     if done.returncode != expected:
         said = (done.stdout + done.stderr).decode(errors="replace").strip()
         end = "\n".join(line[:300] for line in said.splitlines()[-15:])
@@ -113,12 +116,10 @@ def package_files() -> list[Path]:
     return sorted(path for path in found if path.suffix in (".py", ".js", ".css", ".toml"))
 
 
-def digest(*paths: Path, more: object = "") -> str:
-    """Return a hash of files, and of what else decides."""
-    found = hashlib.sha256(str(more).encode())
-    for path in paths:
-        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
-    return found.hexdigest()
+def digest(*paths: Path) -> str:
+    """Return a hash of files, whatever ends their lines."""
+    texts = (path.read_bytes().replace(b"\r\n", b"\n") for path in paths)
+    return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def stamped(stamp: Path, wanted: str) -> bool:
@@ -135,18 +136,18 @@ def side_by_side(how: str) -> list[str]:
 # --- installing ----------------------------------------------------------------------------------
 
 
-def installed() -> dict[str, Any]:
-    """Return what the last set-up wrote of itself; nothing where there was none."""
+def installed() -> dict[str, str]:
+    """Return of what each extra and group was installed; nothing where that was broken off."""
     try:
         return dict(json.loads(STAMP.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
 
 
-def write_stamp(**said: Any) -> None:
+def write_stamp(stamps: dict[str, str]) -> None:
     """Write the stamp at one blow: no kill leaves half of it."""
     new = STAMP.with_suffix(".new")
-    new.write_text(json.dumps(said), encoding="utf-8")
+    new.write_text(json.dumps(stamps), encoding="utf-8")
     new.replace(STAMP)
 
 
@@ -157,7 +158,7 @@ def works() -> bool:
         done = subprocess.run([str(venv_python()), "-c", probe], capture_output=True, check=False)
     except OSError:
         return False
-    return done.returncode == 0 and "fingerprint" in installed()
+    return done.returncode == 0 and STAMP.exists()
 
 
 def make_venv() -> None:
@@ -168,38 +169,26 @@ def make_venv() -> None:
             VENV.unlink()
         VENV.mkdir(exist_ok=True)
         STAMP.unlink(missing_ok=True)  # what is broken off from here on does not count
+        quietly(sys.executable, "-m", "venv", "--clear", VENV)
     except OSError as error:
         raise Failure(
             f"{error.filename} cannot be written ({error.strerror}). The set-up needs a folder of "
             "yours: copy the checkout to one, or ask its owner."
         ) from None
-    try:
-        quietly(sys.executable, "-m", "venv", "--clear", VENV)
     except Failure as failure:
         advice = "On Debian and Ubuntu install the package python3-venv, then run the command again"
         lacking = find_spec("ensurepip") is None
         raise Failure(f"{failure}\n{advice}." if lacking else str(failure)) from None
+    write_stamp({})
 
 
 def uv() -> Path | None:
-    """Return the quick installer in this environment, or None where it cannot be had.
-
-    It reads no settings of pip; `uv_environment` hands on where packages lie.
-    """
+    """Return the quick installer in this environment, or None where it cannot be had."""
     program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
     if not program.exists() and venv_python().exists():
         pip = [str(venv_python()), "-m", "pip", "install", "-qq", "-c", "constraints.txt", "uv"]
         subprocess.run(pip, cwd=ROOT, env=environment(), capture_output=True, check=False)
     return program if program.exists() else None
-
-
-def uv_environment() -> dict[str, str]:
-    """Return the variables for uv, with what it would not read from those of pip."""
-    env = environment()
-    for ours, theirs in (("UV_DEFAULT_INDEX", "INDEX_URL"), ("UV_FIND_LINKS", "FIND_LINKS")):
-        if f"PIP_{theirs}" in env:
-            env.setdefault(ours, ",".join(env[f"PIP_{theirs}"].split()))
-    return env
 
 
 def install(*packages: object, python: Path | None = None) -> None:
@@ -215,60 +204,47 @@ def install(*packages: object, python: Path | None = None) -> None:
         except Failure as failure:
             said = f"\n{failure}"
     try:
+        quietly(python, "-m", "pip", "install", "-q", "pip>=25.1")  # an older one knows no groups
         quietly(python, "-m", "pip", "install", "-q", *packages)
     except Failure as failure:
         raise Failure(f"{failure}{said}") from None
 
 
-def requirements(names: list[str]) -> list[str]:
-    """Return what an installer is asked for: the package with extras, and what groups list."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    groups: dict[str, list[str]] = project["dependency-groups"]
-    extras = [name for name in names if name not in groups]
+def requirements(names: Iterable[str]) -> list[str]:
+    """Return what an installer is asked for: the package with extras, and groups of pyproject."""
+    extras = [name for name in names if name in EXTRAS]
+    groups = [f"--group={name}" for name in names if name not in EXTRAS]
     package = f"-e.[{','.join(extras)}]" if extras else "-e."
-    return [
-        "-c",
-        "constraints.txt",
-        package,
-        *(one for name in names for one in groups.get(name, ())),
-    ]
+    return ["-c", "constraints.txt", package, *groups]
 
 
 def prepare(wanted: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-    """Bring `.venv` up to date; returns at once where nothing has changed.
+    """Bring what is wanted up to date in `.venv`; returns at once where nothing has changed.
 
-    What is optional, or was there before and needs torch, may fail: a note, and it is not tried
-    again. Where something wanted fails, the environment counts for as much as it did before.
+    What is optional may fail: a note, and it is not tried again. Where something wanted fails, the
+    environment counts for as much as it did before; what is killed leaves none that counts.
     """
-    before, sound = installed(), works()
-    decisive = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
-    now = digest(*decisive, more=sys.version_info[:2])
-    current = sound and before.get("fingerprint") == now
-    had, refused = set(before.get("have", ())), set(before.get("refused", ()) if current else ())
-    have = had if current else set[str]()
-    needed = ({*wanted} | (had - WITH_TORCH)) - have
-    spare = ({*optional} | had) - {*wanted} - needed - have - refused
-    if not needed and not spare:
-        return
-    if not sound:
+    now = digest(ROOT / "pyproject.toml", ROOT / "constraints.txt")
+    if not works():
         make_venv()
-        before = {}
-    started = time.monotonic()
-    quick, *slow = sorted(needed - WITH_TORCH), *([name] for name in sorted(needed & WITH_TORCH))
-    for names in filter(None, [quick, *slow, *([name] for name in sorted(spare))]):
+    stamps, started = installed(), time.monotonic()
+    lacking = [name for name in (*wanted, *optional) if stamps.get(name) != now]
+    quick = [name for name in lacking if name in wanted and name not in WITH_TORCH]
+    asked = [name for name in lacking if name in wanted or stamps.get(f"no {name}") != now]
+    alone = [[name] for name in asked if name not in quick]
+    for names in filter(None, [quick, *alone]):
         print(f"Installing {', '.join(names)} (once; torch is large, the others take a minute) ...")
-        write_stamp(have=sorted(had))  # not at its end yet
+        STAMP.unlink()
         try:
             install(*requirements(names))
-            have = have | {*names}
+            stamps |= dict.fromkeys(names, now)
         except Failure as failure:
-            if needed.issuperset(names):
-                write_stamp(**before)
+            if names[0] in wanted:
+                write_stamp(stamps)
                 raise Failure(f"{', '.join(names)} could not be installed.\n{failure}") from None
-            refused |= {*names}
+            stamps |= {f"no {names[0]}": now}
             print(f"  not installable here; what needs {names[0]} is skipped")
         # The first import lists the fonts, slowly and with a message that must not enter a lesson.
         call(venv_python(), "-c", "import matplotlib.font_manager")
-        before = {"fingerprint": now, "have": sorted(have), "refused": sorted(refused)}
-        write_stamp(**before)
-    print(f"Installed in {time.monotonic() - started:.0f} s.")
+        write_stamp(stamps)
+        print(f"Installed after {time.monotonic() - started:.0f} s.")

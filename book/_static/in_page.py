@@ -71,7 +71,7 @@ FIELDS = {
 SAID: tuple[tuple[str, Any], ...] = (
     (r" by rescale=True \(.*\)\.", ": tick “Divide rows by their sum”."),
     (r"percent signs: --percent", "for percent signs choose percentages in the field “They are”"),
-    (r"decimal=',' needs a delimiter that is no comma.*", "A decimal comma needs another mark "
+    (r"delimiter=',' and decimal=','.*", "A decimal comma needs another mark "
      "between columns than a comma: choose it in the field “Between columns”."),
     (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
     (r" \(--percent\) or logits", " or logits"),
@@ -170,15 +170,15 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
 
     Marks of a CSV file that are not given are recognised, and returned with the names.
     """
-    from calibkit_audit.auditing.pages import plain
     from calibkit_audit.counts.readers import Dialect, column_names
+    from calibkit_audit.saving import plain
 
     try:
         if unpacked(name) > MOST:
             return {"refused": TOO_LARGE.format(name=name, most=MOST // 1_000_000)}
         usual = Dialect().of(name)
         delimiter, decimal = recognised(name, delimiter, decimal, usual)
-        names = column_names(name, Dialect.checked(delimiter, decimal))
+        names = column_names(name, Dialect(delimiter, decimal))
     except (ValueError, OSError, EOFError, ImportError, MemoryError) as error:
         return {"refused": in_fields(plain(str(error))) or type(error).__name__}
     if len(names) == 1 and re.search(r"[;,|\t]", names[0]):

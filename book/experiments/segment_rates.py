@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from calibkit_audit.segments import worst_segments
+from calibkit_audit.clusters import clusters_of
+from calibkit_audit.dependent_rows import DependentRows
+from calibkit_audit.segments import SegmentTable, features_of, segment_table
 
 SETS, DRAWS = 200, 199
 Rows = tuple[Any, Any, dict[str, Any], Any]
@@ -49,21 +51,28 @@ def off(rng: np.random.Generator, by: float) -> Rows:
     return rng.random(3000) < chance, stated, features, None
 
 
+def worst(rows: Rows, seed: int) -> SegmentTable:
+    """Return the segments as an audit with these groups has them."""
+    y, p, features, who = rows
+    clusters = None if who is None else clusters_of(who, len(p))
+    data, rng = DependentRows(label=y, prob=p, clusters=clusters), np.random.default_rng(seed)
+    parts = features_of(features, len(p))
+    return segment_table(data, "y = 1", parts, DRAWS, rng, alpha=0.01, detectable=0.1)
+
+
 def main() -> None:
     """Print both tables."""
     for number, (name, design) in enumerate(DESIGNS.items()):
         smallest = []
         for seed in range(SETS):
-            y, p, features, who = design(np.random.default_rng([number, seed]))
-            found = worst_segments(y, p, features, cluster=who, n_draws=DRAWS, rng=seed)
+            found = worst(design(np.random.default_rng([number, seed])), seed)
             smallest.append(found.p_value[0])
         at = [100 * float(np.mean(np.array(smallest) <= level)) for level in (0.01, 0.05)]
         print(f"| {name} | {at[0]:.1f} | {at[1]:.1f} |", flush=True)
     for by in (0.4, 0.6, 0.8):
         hits = []
         for seed in range(SETS // 4):
-            y, p, features, who = off(np.random.default_rng([99, seed]), by)
-            found = worst_segments(y, p, features, n_draws=DRAWS, rng=seed)
+            found = worst(off(np.random.default_rng([99, seed]), by), seed)
             hits.append(found.p_value[0] <= 0.01 and "ward C" in found.segment[0])
         print(f"off by {by} logits: found and named in {100 * np.mean(hits):.0f} %", flush=True)
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibkit.errors.family import view_of
-from calibkit.inputs import FloatVector, View, binary_problems
-from calibkit.results import Number, spell
+from calibkit.inputs import FloatArray, FloatVector, IntArray, View, binary_problems
+from calibkit.results import Number, listed, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -39,6 +39,9 @@ class TwoBinError(Number):
             f"{spell(self.n, 'prediction')}); a calibrated model would show {self.null_mean:.2g} "
             "on average."
         )
+
+    def _columns(self) -> dict[str, Any]:
+        return listed(self, ("value", "null_mean"), ("quantity", "value"))
 
 
 def averaged_two_bin_error(
@@ -88,21 +91,19 @@ def averaged_two_bin_error(
     (0.035, 0.0362)
     """
     problems = binary_problems(y_true, y_prob, view=view, positive=positive)
-    probs = [problem.prob.astype(np.float64) for problem in problems]
-    pairs = zip(probs, problems, strict=True)
-    each = np.array([_two_bins(prob, problem.label - prob) for prob, problem in pairs])
+    error, null = np.transpose([_two_bins(problem.label, problem.prob) for problem in problems])
     return TwoBinError(
-        value=float(each.mean()),
-        null_mean=float(np.mean([p @ (1 - p) / len(p) ** 2 for p in probs])),
-        per_view=each,
+        value=float(error.mean()),
+        null_mean=float(null.mean()),
+        per_view=error,
         view=view_of(problems),
         n=problems[0].n,
     )
 
 
-def _two_bins(prob: FloatVector, residual: FloatVector) -> float:
-    """Return the error: sums below each gap between predictions, and above it, by its width."""
-    order = np.argsort(prob)
-    below = np.append(0.0, np.cumsum(residual[order]))
-    width = np.diff(prob[order], prepend=0.0, append=1.0)
-    return float((below**2 + (below[-1] - below) ** 2) @ width) / len(prob) ** 2
+def _two_bins(label: IntArray, prob: FloatArray) -> FloatVector:
+    """Return the error, of sums below each gap between predictions and above it, and its mean."""
+    order, prob = np.argsort(prob), prob.astype(float)
+    below = np.append(0.0, np.cumsum((label - prob)[order]))
+    squares = (below**2 + (below[-1] - below) ** 2) @ np.diff(prob[order], prepend=0, append=1)
+    return np.array([squares, prob @ (1 - prob)]) / prob.size**2

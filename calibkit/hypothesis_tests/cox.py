@@ -259,12 +259,12 @@ def line_in_logits(label: FloatVector, logits: FloatVector) -> tuple[float, ...]
     from calibkit.calibrators.newton import fit_logistic  # slow to import
 
     one, none = logits[label == 1], logits[label == 0]
-    both = len(one) and len(none) and logits[0] < logits[-1]
-    if not both or one[0] >= none[-1] or none[0] >= one[-1]:
+    if not len(one) or not len(none) or one[0] >= none[-1] or none[0] >= one[-1]:
         return (np.nan,) * 4
     features = np.vstack([np.ones_like(logits), logits])
-    theta = fit_logistic(features, label, [[0.0, 1.0]]).theta
+    starts = [[0.0, 1.0], [float(logit(label.mean())), 0.0]]
+    theta = fit_logistic(features, label, starts).theta
     prob = expit(theta @ features)
     information = (features * prob * (1 - prob)) @ features.T
     error = np.sqrt(np.diag(np.linalg.inv(information)))
-    return (*map(float, theta), *map(float, error))
+    return (*theta.tolist(), *error.tolist())

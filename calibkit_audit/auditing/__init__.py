@@ -15,8 +15,7 @@ The `AuditReport` speaks (``text()``), turns into a table or one self-contained 
 `compare` puts two or more models beside each other, on the same rows.
 """
 
-from calibkit_audit.auditing.comparison import compare
-from calibkit_audit.auditing.comparison_report import COMPARISON_CODES, Comparison
+from calibkit_audit.auditing.comparison import COMPARISON_CODES, Comparison, compare
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.questions import audit, audit_table
 from calibkit_audit.auditing.repairs import RepairTable

@@ -5,16 +5,19 @@ more people than probabilities are (Gigerenzer and Hoffrage, 1995). Each is a pl
 rows that the sentence names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
-from calibkit_audit.auditing.repairs import REPAIRED, RepairTable
+from calibkit_audit.auditing.repairs import REPAIRED
+from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.rows import EVENT
 
 NOT_APART = {
@@ -33,13 +36,12 @@ _AT_COSTS = {
 }
 
 
-def headline_of(
-    verdicts: Mapping[str, str], measured: Measurements, *, known: bool
-) -> tuple[str, str]:
+def headline_of(report: AuditReport, *, known: bool) -> tuple[str, str]:
     """Return the verdict in one line, with what it rests on, and its light.
 
     `known`: which rows belong together, or that none do.
     """
+    verdicts, measured = _verdicts(report), report.evidence
     alignment, gone = verdicts["alignment"], measured.impossible
     way = f"{verdicts['direction']} ({measured.focus_words})"
     if alignment == "not aligned":
@@ -61,6 +63,10 @@ def headline_of(
     if verdicts.get("time") == "error changes":
         text, light = f"The error changes over time. On average: {text[0].lower()}{text[1:]}", "bad"
     return text, light
+
+
+def _verdicts(report: AuditReport) -> dict[str, str]:
+    return {answer.topic: answer.verdict for _, answer in report.numbered}
 
 
 def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = False) -> str:
@@ -100,14 +106,9 @@ def _words(view: int, name: str) -> str:
     return f"of {{of}} case{{s}} it expects {event} in {{said}}; it came in {{came}}"
 
 
-def advice_of(
-    verdicts: Mapping[str, str],
-    measured: Measurements,
-    table: RepairTable,
-    times: Listing | None,
-    paid: Mapping[str, float],
-) -> str:
-    """Say what verdicts and findings mean for a person who has to decide; `paid`: at the costs."""
+def advice_of(report: AuditReport) -> str:
+    """Say what verdicts and findings mean for a person who has to decide."""
+    verdicts, measured = _verdicts(report), report.evidence
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
     view, rows = measured.focus, spell(measured.focus.n, "row")
@@ -122,14 +123,15 @@ def advice_of(
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
     if verdicts["costs"] in _AT_COSTS and (measured.miscalibrated or measured.impossible.count):
-        same, of_all = "treat all cases alike", paid.get("net_benefit_of_all")
+        same = "treat all cases alike"
+        of_all = report["costs"].numbers.get("net_benefit_of_all")
         if of_all is not None:
             same = f"act in {'every' if of_all > 0 else 'no'} case"
         texts += [f"At the given costs {_AT_COSTS[verdicts['costs']].format(same=same)}."]
-    if times is not None and verdicts.get("time") == "error changes":
+    if report.times is not None and verdicts.get("time") == "error changes":
         words = _words(measured.first.view, measured.names[0])
-        texts += [_step(times, measured.first.design, words)]
-    return " ".join([*texts, _what_to_do(verdicts, measured, table)])
+        texts += [_step(report.times, measured.first.design, words)]
+    return " ".join([*texts, _what_to_do(verdicts, measured, report.repair)])
 
 
 def _where(measured: Measurements, words: str) -> list[str]:
@@ -155,17 +157,20 @@ def _where(measured: Measurements, words: str) -> list[str]:
 def _sides(table: BinTable, middle: float, words: str) -> list[str]:
     """Say what came where it says less than its mean, and where more, by whole bins."""
     used = np.flatnonzero(table.occupied)
-    cut, parts = int(np.searchsorted(table.mean_prob[used], middle)), []
-    for part in (used[:cut], used[cut:]):
-        if not len(part):
-            return []
-        weight, n = table.weight[part], int(table.count[part].sum())
-        said, came = (
-            np.average(x[part], weights=weight) for x in (table.mean_prob, table.frequency)
-        )
-        parts += [frequencies(float(said), float(came), n, words)]
+    cut = int(np.searchsorted(table.mean_prob[used], middle))
+    if cut in (0, len(used)):
+        return []
+    bins = table.count, table.weight, table.mean_prob, table.frequency
+    below, above = (_part(bins, part, words) for part in (used[:cut], used[cut:]))
     cut_off = f"{table.edges[used[cut]]:.2f}"
-    return [f"Where it says less than {cut_off}, {parts[0]}. Where it says more, {parts[1]}."]
+    return [f"Where it says less than {cut_off}, {below}. Where it says more, {above}."]
+
+
+def _part(columns: Sequence[NDArray[Any]], part: Any, words: str) -> str:
+    """Say what some bins, or blocks of time, say and what came, of their counts and weights."""
+    count, weight, *means = (column[part] for column in columns)
+    said, came = (float(np.average(one, weights=weight)) for one in means)
+    return frequencies(said, came, int(count.sum()), words)
 
 
 def _step(times: Listing, design: float, words: str) -> str:
@@ -179,21 +184,17 @@ def _step(times: Listing, design: float, words: str) -> str:
     step, spread = sums - share * sums[-1], share * (1 - share) * (count @ (said * (1 - said)))
     ratio = step[:-1] ** 2 / (design * spread[:-1])
     near = np.flatnonzero(ratio >= ratio.max() + 2 * np.log(1 - np.sqrt(0.9)))
-    parts = []
-    for part in (slice(None, near[0] + 1), slice(near[-1] + 1, None)):
-        n = int(count[part].sum())
-        means = [(count * one)[part].sum() / n for one in (said, came)]
-        parts += [frequencies(means[0], means[1], n, words)]
+    parts = slice(None, near[0] + 1), slice(near[-1] + 1, None)
+    before, after = (_part((count, count, said, came), part, words) for part in parts)
     return (
         f"The error changes most somewhere from {first[near[0]]} to {last[near[-1] + 1]}. Before "
-        f"that, {parts[0]}. After it, {parts[1]}."
+        f"that, {before}. After it, {after}."
     )
 
 
-def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: RepairTable) -> str:
+def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, name: str | None) -> str:
     repair = ""
-    if verdicts["repair"] == "repair":
-        name = str(table.name[table.chosen])
+    if name is not None:
         how, gloss = REPAIRED.get(name, (name, ""))
         repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
     if verdicts["alignment"] in NOT_APART:

@@ -1,14 +1,15 @@
 """Models on the same rows: which is better, by how much, what cannot be separated."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibkit.bins import Binning, as_bins
-from calibkit.decisions import murphy_curve
+from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import (
@@ -16,21 +17,119 @@ from calibkit.inputs import (
     View,
     as_generator,
     as_level,
-    as_predictions,
     binary_problem,
     refuse_other_columns,
     refuse_other_order,
 )
-from calibkit.reliability import table_of
+from calibkit.reliability import BinTable, table_of
+from calibkit.results import Result, spell
 from calibkit_audit.auditing.calibration import weak_calibration
-from calibkit_audit.auditing.comparison_report import Comparison, comparison_fields
-from calibkit_audit.auditing.differences import Changes, Each, change_of, row_measures
+from calibkit_audit.auditing.differences import (
+    FEWEST,
+    SCORES,
+    Change,
+    Changes,
+    Each,
+    change_of,
+    row_measures,
+)
 from calibkit_audit.auditing.evidence import package_view, views_of
-from calibkit_audit.auditing.pages import Listing
+from calibkit_audit.auditing.pages import Listing, Report, as_columns
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import column_names
+from calibkit_audit.saving import four_digits
+
+# Each measure with its unit in words.
+MEASURES = {
+    "cost": "in cost",
+    "log loss": "nats of log loss",
+    "Brier score": "in Brier score",
+    "miscalibration": "in miscalibration",
+    "discrimination": "in discrimination",
+}
+_HEADS = ("model", "measure", *Change._fields)
+# Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
+COMPARISON_CODES = (
+    *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
+    "not separated",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Comparison(Report):
+    """Differences between each model and the first one, on the same rows.
+
+    Parameters
+    ----------
+    title, headline, light : str
+        What was compared, the findings in plain words, and their light.
+    models : tuple of str
+        Names; the first one is what the others are compared with.
+    n, n_classes, view, level : int, int, str, float
+        Rows, classes, the events of the calibration parts, content of each interval.
+    changes : mapping from (str, str) to Change
+        By other model and measure: that of the `first` model, its own `value`, the `difference`
+        with its interval from `low` to `high` (NaN where an infinite log loss leaves none), the
+        `verdict` ("better", "worse", "equal" or "not separated"), and whether it holds where all
+        measures and models are judged together (`joint`), as `codes` do.
+    calibration, weak : Listing
+        Each model's calibration error beside its null level; O/E, calibration in the large and
+        slope.
+    bins, curves, costs
+        Reliability tables and Murphy curves by model (curves only for one event), table of costs.
+    notes, versions
+    """
+
+    further = ("models", "level")
+
+    models: tuple[str, ...]
+    level: float
+    changes: Changes
+    calibration: Listing
+    weak: Listing
+    bins: Mapping[str, BinTable]
+    curves: Mapping[str, MurphyCurve]
+    costs: FloatVector | None
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Findings such as "worse log loss" that hold jointly, for conditions in a pipeline."""
+        joint = [(one.verdict, measure) for (_, measure), one in self.changes.items() if one.joint]
+        found = {f"{v} {m}" for v, m in joint if v in ("better", "worse")}
+        return frozenset(found or {"not separated"})
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables of the comparison, by name."""
+        tables = {"Differences": self, "Calibration": self.calibration}
+        return tables | {"Weak calibration": self.weak}
+
+    def describe(self) -> str:
+        """Say in plain words which model is better, and what cannot be separated."""
+        return self.headline
+
+    def text(self) -> str:
+        """Return headline and differences for a terminal."""
+        lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
+        lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
+        for (name, measure), one in self.changes.items():
+            first, value, change, low, high, verdict, joint = one
+            numbers = f"{four_digits(first)} -> {four_digits(value)}"
+            if np.isfinite(change):
+                ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+                numbers += f", difference {change:+.4f} ({ends})"
+            else:
+                numbers += " (infinite: it gave probability 0 to what happened)"
+            alone = "" if joint else " (taken alone)"
+            lines.append(f"{name}, {measure}: {numbers}, {verdict}{alone}")
+        lines += ["", self.calibration.describe(), f"Weak calibration: {self.weak.describe()}"]
+        return "\n".join([*lines, "", *self.origin] if self.command else lines)
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return as_columns(_HEADS, [(*key, *change) for key, change in self.changes.items()])
+
 
 _ONE_CASE = (
     "Every row is taken as new: where several are about one case, name it (cluster=); if none are, "
@@ -66,25 +165,22 @@ def rows_of_models(
     refuse_other_order(y_true=y_true, **by_row, **models)
     first = next(filter(None, map(column_names, models.values())), None)
     for said, prob in models.items():
-        for wanted in (first, options.get("class_names")):
-            refuse_other_columns(prob, said, wanted)
-    rows, probs = None, {}
+        refuse_other_columns(prob, said, first)
+    each = dict[str, AuditRows]()
     for name, prob in named.items():
         try:
-            rows = rows or rows_of(y_true, prob, **options)
-            label = rows.label[np.argsort(rows.position)]
-            checked = as_predictions(label, prob)[1].astype(np.float64)
+            each[name] = rows_of(y_true, prob, **options)
         except ValueError as error:
             raise ValueError(f"model {name!r}: {error}") from None
-        if checked.shape != rows.prob.shape:
+    rows, *_ = each.values()
+    for name, one in each.items():
+        if one.n_classes != rows.n_classes:
             raise ValueError(
-                f"model {name!r} has shape {checked.shape}, the first one {rows.prob.shape}; all "
+                f"model {name!r} has shape {one.prob.shape}, the first one {rows.prob.shape}; all "
                 "must have a row per label and the same classes."
             )
-        probs[name] = checked[rows.position]
-    assert rows is not None
-    used = slice(None) if rows.weight is None else rows.weight > 0
-    return drop_weightless(rows), {name: prob[used] for name, prob in probs.items()}
+    kept = drop_weightless(rows)
+    return kept, {n: one.prob[np.argsort(one.position)][kept.position] for n, one in each.items()}
 
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
@@ -173,6 +269,7 @@ def compare(
     each = {name: row_measures(rows, p, table, view) for name, p in probs.items()}
     calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=seed)
     changes = _differences(rows, each, table, level)
+    told = any(one.verdict in ("better", "worse") for one in changes.values())
     return Comparison(
         title=str(title),
         n=rows.n,
@@ -182,7 +279,11 @@ def compare(
         **_diagrams(rows, probs, view, bins, level),
         notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),
         advice="" if rows.clusters or rows.independent else _ONE_CASE,
-        **comparison_fields(tuple(probs), changes, level, calibration.columns["p_value"]),
+        models=tuple(probs),
+        changes=changes,
+        level=level,
+        headline=comparison_headline(tuple(probs), changes, level, calibration.columns["p_value"]),
+        light="caution" if told else "unknown",
     )
 
 
@@ -244,3 +345,54 @@ def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
         "Off by more than chance: beyond what calibrated models show, for all of them together.",
         "Nothing is clipped: one impossible event makes the log loss infinite.",
     )
+
+
+def comparison_headline(
+    names: tuple[str, ...], found: Changes, level: float, p_values: FloatVector
+) -> str:
+    """Say how models compare with the first, and which are off beyond what `level` allows any."""
+    off = np.array(names)[np.asarray(p_values) <= (1 - level) / len(names)].tolist()
+    sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
+    if len(off) == len(names):
+        who = "Neither model" if len(names) == 2 else "None of the models"
+        sentences += [f"{who} may be taken at its word: each is off by more than chance."]
+    else:
+        word = "may not be taken at its word: it is off by more than chance."
+        sentences += [f"{name} {word}" for name in off]
+    return " ".join(sentences)
+
+
+def _sentence(first: str, other: str, found: Changes, level: float) -> str:
+    """Say what a manager wants to know of one model beside the first."""
+    own = {measure: change for (model, measure), change in found.items() if model == other}
+    telling = (
+        key
+        for key in SCORES
+        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
+    )
+    main = next(telling, "Brier score")
+    row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
+    if row.verdict == "equal":
+        text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{FEWEST} events, other rows, and rows that differ are needed"
+        text += ", of a cost some better and some worse." if main == "cost" else "."
+    elif row.verdict == "not separated":
+        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
+        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
+    else:
+        low, high = sorted((abs(row.low), abs(row.high)))
+        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
+        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+    if main != "cost" and "cost" in own:
+        text += " Their decisions cost the same."
+    losses = zip((first, other), own["log loss"][:2], strict=True)
+    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
+        text += f" {infinite} called impossible what happened: infinite log loss."
+    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
+    if calibrated == "not separated":
+        text += " The data cannot separate their calibration."
+    elif calibrated != "equal":
+        text += f" {other} is {calibrated} calibrated."
+    return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")

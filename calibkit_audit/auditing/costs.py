@@ -5,22 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibkit.decisions import (
-    MurphyCurve,
-    decision_threshold,
-    largest_saving,
-    murphy_curve,
-    policy_cost,
-)
+from calibkit.decisions import MurphyCurve, largest_saving, murphy_curve, policy_cost
 from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
-from calibkit_audit.auditing.differences import change_of, cost_of_rows
+from calibkit_audit.auditing.differences import change_of, cost_of_rows, threshold_of
 from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
+from calibkit_audit.auditing.pages import Answer, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.dependent_rows import DependentRows
+from calibkit_audit.saving import four_digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,18 +39,6 @@ class Consequences:
     curve: MurphyCurve
     repaired: MurphyCurve | None
     costs: FloatVector | None
-
-
-def prices_with_threshold(costs: FloatVector | None) -> FloatVector | None:
-    """Return costs if there is one threshold to be drawn: two classes, and two sensible actions."""
-    return None if costs is None or np.isnan(_threshold(costs)) else costs
-
-
-def _threshold(costs: FloatVector) -> float:
-    try:
-        return decision_threshold(costs)
-    except ValueError:  # more actions or classes, or one action is always the better one
-        return float("nan")
 
 
 def consequences_of(
@@ -113,17 +96,16 @@ def _paid(
     numbers["promised_saving"] = float((costs @ said).min()) - trust.promised
     count = np.bincount(rows.label, rows.weight, rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
-    pairs = {"regret": (fixed, own, 1.0), "over_ignoring": (ignoring, own, 1.0)}
-    numbers["threshold"] = _threshold(costs)
+    numbers["threshold"] = threshold_of(costs)
     if 0 < numbers["threshold"] < 1:  # what is saved against waiting, in right treatments
         (waiting, acting), unit = costs[:, rows.label], stakes(costs)[0]
         paid = {"net_benefit": own, "net_benefit_repaired": fixed, "net_benefit_of_all": acting}
-        pairs |= {name: (cost, waiting, unit) for name, cost in paid.items()}
+        for name, cost in paid.items():
+            numbers[name] = float(rows.weigh(waiting - cost).mean()) / unit
     stake = float(np.ptp(costs, axis=0).max())
-    for name, (first, other, unit) in pairs.items():
-        ends = change_of(rows, "cost", (first, other), level, stake)[2:5]
-        for end, value in zip(("", "_low", "_high"), ends, strict=True):
-            numbers[name + end] = value / unit
+    for name, other in {"regret": fixed, "over_ignoring": ignoring}.items():
+        ends = change_of(rows, "cost", (other, own), level, stake)[2:5]
+        numbers |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
     return numbers
 
 
@@ -147,24 +129,19 @@ def costs_answer(found: Consequences, measured: Measurements) -> Answer:
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"
     if 0 < numbers["threshold"] < 1 and measured.first.view == 1:
-        text += f" {_net_benefit(numbers, level)}"
+        text += f" {_net_benefit(numbers)}"
     return Answer("costs", verdict, light, text + _at_any_costs(numbers), numbers)
 
 
-def _net_benefit(numbers: Mapping[str, float], level: float) -> str:
+def _net_benefit(numbers: Mapping[str, float]) -> str:
     """Say the cost in the unit of a right treatment."""
-    parts = {"as it is": "net_benefit", "repaired": "net_benefit_repaired"}
+    names = {"as it is": "", "repaired": "_repaired", "treat all": "_of_all"}
     if np.isnan(numbers["repaired"]):
-        del parts["repaired"]
-    said = [
-        f"{word} {four_digits(numbers[name])} "
-        f"({interval_in_words(level, numbers[f'{name}_low'], numbers[f'{name}_high'])})"
-        for word, name in parts.items()
-    ]
+        del names["repaired"]
+    said = [f"{word} {four_digits(numbers[f'net_benefit{of}'])}" for word, of in names.items()]
     return (
-        f"Net benefit (right treatments per prediction, net of those in vain) from "
-        f"{numbers['threshold']:.4g} on: {', '.join(said)}, treat all "
-        f"{four_digits(numbers['net_benefit_of_all'])}, treat none 0."
+        "Net benefit (right treatments per prediction, net of those in vain) from "
+        f"{numbers['threshold']:.4g} on: {', '.join(said)}, treat none 0."
     )
 
 

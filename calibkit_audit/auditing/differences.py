@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibkit.decisions import best_actions
+from calibkit.decisions import best_actions, decision_threshold
 from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problems
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
@@ -22,6 +22,19 @@ SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a
 def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> FloatVector:
     """Return what each row costs where the best action for its prediction is taken."""
     return np.asarray(costs[best_actions(prob, costs=costs), label])
+
+
+def prices_with_threshold(costs: FloatVector | None) -> FloatVector | None:
+    """Return costs if there is one threshold to be drawn: two classes, and two sensible actions."""
+    return None if costs is None or np.isnan(threshold_of(costs)) else costs
+
+
+def threshold_of(costs: FloatVector) -> float:
+    """Return from which probability on one acts; NaN if there is no such threshold."""
+    try:
+        return decision_threshold(costs)
+    except ValueError:  # more actions or classes, or one action is always the better one
+        return float("nan")
 
 
 def row_scores(

@@ -19,7 +19,7 @@ from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.dependent_rows import DependentRows, consistency_band
-from calibkit_audit.segments import DEEPEST, SegmentTable, segment_table, segments_of
+from calibkit_audit.segments import SegmentTable, segment_table
 
 _NAMED = 5
 MOST_PANELS = 9  # classes that are drawn
@@ -297,11 +297,7 @@ def groups_of(
     if rows.group is None:
         return None
     one = problem_of(rows, view)
-    prob = one.prob.astype(np.float64)
-    model = DependentRows(label=one.label, prob=prob, clusters=rows.clusters, weight=one.weight)
+    model = DependentRows(label=one.label, prob=one.prob, clusters=rows.clusters, weight=one.weight)
     features = list(zip(rows.group.T, rows.groups, strict=True))
-    segments = list(segments_of(features, prob, range(1, min(len(features), DEEPEST) + 1)))
-    if len(features) > 1:
-        segments = [segment for segment in segments if segment.enough] or segments
     limits = {"alpha": settings.alpha, "detectable": settings.detectable}
-    return segment_table(model, one.view, segments, settings.n_draws, rng, **limits)
+    return segment_table(model, one.view, features, settings.n_draws, rng, **limits)

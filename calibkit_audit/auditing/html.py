@@ -1,13 +1,13 @@
 """The report as one page: no script, no request to anywhere, every name from outside escaped.
 
-Pure functions of a `Report` and of what its figures show. Figures are drawn without pyplot:
+Pure functions of a report (`calibkit_audit.auditing.pages`). Figures are drawn without pyplot:
 nothing is shown, nothing stays open. The colours of the lights are in `page.css`.
 """
 
 import base64
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -15,20 +15,18 @@ from itertools import islice
 from string import Template
 from typing import Any
 
-from calibkit.decisions import MurphyCurve
-from calibkit.inputs import FloatVector
-from calibkit.reliability import BinTable
-from calibkit.results import Result
-from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
-from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
-from calibkit_audit.segments import SegmentTable
+from matplotlib.figure import Figure
 
-# Inches: width and usual heights of figures, and what a row of a dot plot takes.
+from calibkit import plot
+from calibkit.plot.look import style
+from calibkit.results import Result
+from calibkit_audit.auditing.differences import prices_with_threshold
+from calibkit_audit.plot import overlay
+from calibkit_audit.saving import as_rows, format_cell, plain
+
+# Inches: width and usual heights of figures.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
-_ROW = 0.34
 _PANEL, _PANELS = 1.9, 3  # height of a panel, and how many stand in a row
-_MOST_ROWS = 30
 _MOST_MODELS = 5
 
 
@@ -39,7 +37,7 @@ def _file(name: str) -> str:
 _PARTS = dict(re.findall(r"<!-- part: (\w+) -->\n(.*?)(?=<!-- part|\Z)", _file("parts.html"), re.S))
 
 
-def page(report: Report) -> str:
+def page(report: Any) -> str:
     """Return one self-contained page: title, verdict, answers, figures, tables, methods."""
     return _fill(
         "page",
@@ -55,12 +53,6 @@ def page(report: Report) -> str:
             "origin": _each("line", report.origin),
         },
     )
-
-
-def panel(report: Report) -> str:
-    """Return verdict and answers for a notebook, without figures and without style sheets."""
-    texts = _attributes(report, "title", "size", "promise", "symbol", "headline")
-    return _fill("panel", texts | {"rows": _fill("panel_row", *_rows(report))})
 
 
 class _Html(str):
@@ -88,13 +80,13 @@ def _attributes(result: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
 
 
-def _rows(report: Report) -> list[dict[str, str]]:
+def _rows(report: Any) -> list[dict[str, str]]:
     """Return what a page says of each finding and answer."""
     names = ("question", "topic", "verdict", "sentence", "light", "symbol")
     return [_attributes(answer, *names) | {"number": number} for number, answer in report.numbered]
 
 
-def _answers(report: Report) -> _Html:
+def _answers(report: Any) -> _Html:
     """Return the verdicts side by side, and the questions with their answers."""
     rows, groups = _rows(report), report.tables.get("Groups")
     if not rows:
@@ -109,8 +101,7 @@ def _answers(report: Report) -> _Html:
     )
 
 
-def _figures(report: Report) -> _Html:
-    plot, _ = _plots()
+def _figures(report: Any) -> _Html:
     rows = []
     for name, figure in report.figures().items():
         about = {"words": plot.alt_text(figure), "caption": _fill(f"caption_{name}", {})}
@@ -128,13 +119,28 @@ def _table(name: str, table: Result) -> dict[str, str]:
     }
 
 
-def draw_audit(
-    evidence: Measurements, costs: Consequences, groups: SegmentTable | None
-) -> dict[str, Any]:
-    """Return the figures of an audit by name."""
-    plot, audit_plot = _plots()
-    figures: dict[str, Any] = {}
-    add = partial(_add_axes, figures)
+def figures_of(report: Any) -> dict[str, Figure]:
+    """Return the figures of an audit, or of a comparison, which has no answers, by name."""
+    figures: dict[str, Figure] = {}
+    draw = _draw_audit if report.answers else _draw_comparison
+    draw(report, partial(_add_axes, figures))
+    for figure in figures.values():
+        if figure.axes[0].get_legend_handles_labels()[1]:
+            plot.legend(figure)
+    return figures
+
+
+def _add_axes(
+    figures: dict[str, Figure], name: str, height: float, shape: tuple[int, int] = (1, 1)
+) -> Any:
+    """Add a figure and return its Axes, of several panels an array."""
+    figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
+    figures[name] = figure
+    return figure.subplots(*shape)
+
+
+def _draw_audit(report: Any, add: Callable[..., Any]) -> None:
+    evidence, costs = report.evidence, report.consequences
     band, view = evidence.band, evidence.focus_words
     plot.reliability(band.table, band=band, ax=add("reliability", _TALL), title=view)
     if classes := evidence.classes:
@@ -149,61 +155,19 @@ def draw_audit(
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
     plot.murphy(curves, add("costs", _LOW), costs=prices_with_threshold(costs.costs))
-    if groups is not None:
-        height = 1.5 + _ROW * min(len(groups.segment), _MOST_ROWS)
-        audit_plot.audit_groups(groups, add("groups", height))
-    return _with_legends(figures)
 
 
-def draw_comparison(
-    bins: Mapping[str, BinTable], curves: Mapping[str, MurphyCurve], costs: FloatVector | None
-) -> dict[str, Any]:
-    """Return the figures of a comparison: the models' diagrams in one frame, Murphy curves."""
-    plot, audit_plot = _plots()
-    figures: dict[str, Any] = {}
-    models = dict(islice(bins.items(), _MOST_MODELS))
+def _draw_comparison(found: Any, add: Callable[..., Any]) -> None:
+    """Draw the models' diagrams in one frame, and Murphy curves."""
+    models = dict(islice(found.bins.items(), _MOST_MODELS))
     view = next(iter(models.values())).view
-    audit_plot.overlay(models, _add_axes(figures, "models", _HIGH), title=view)
-    if curves:
-        some = dict(islice(curves.items(), _MOST_MODELS))
-        plot.murphy(some, _add_axes(figures, "costs", _LOW), costs=prices_with_threshold(costs))
-    return _with_legends(figures)
-
-
-def _plots() -> tuple[Any, Any]:
-    try:
-        from calibkit import plot
-        from calibkit_audit import plot as audit_plot
-    except ImportError as error:
-        raise ImportError(
-            "figures need matplotlib (pip install matplotlib); text() works without it."
-        ) from error
-    return plot, audit_plot
-
-
-def _add_axes(
-    figures: dict[str, Any], name: str, height: float, shape: tuple[int, int] = (1, 1)
-) -> Any:
-    """Add a figure and return its Axes, of several panels an array."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
-    figures[name] = figure
-    return figure.subplots(*shape)
-
-
-def _with_legends(figures: dict[str, Any]) -> dict[str, Any]:
-    plot, _ = _plots()
-    for figure in figures.values():
-        if figure.axes[0].get_legend_handles_labels()[1]:
-            plot.legend(figure)
-    return figures
+    overlay(models, add("models", _HIGH), title=view)
+    if some := dict(islice(found.curves.items(), _MOST_MODELS)):
+        plot.murphy(some, add("costs", _LOW), costs=prices_with_threshold(found.costs))
 
 
 def _data_uri(figure: Any) -> str:
     """Return a figure as an SVG image in a data URI: sharp in print, and no script can run."""
-    from calibkit.plot.look import style
-
     buffer = io.BytesIO()
     # The same report gives the same bytes: no date, and names that do not depend on chance.
     with style({"svg.hashsalt": "calibkit"}):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from calibkit._version import __version__
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.settings import QUESTIONS, SYMBOLS
 from calibkit_audit.incoming import Changes, changes_in_words
-from calibkit_audit.saving import finite, write_whole
+from calibkit_audit.saving import as_rows, finite, four_digits, write_whole
 
 
 def today() -> str:
@@ -138,6 +138,17 @@ def _versions() -> dict[str, str]:
     return {"calibkit": __version__, **others, "Python": platform.python_version()}
 
 
+def _pages() -> Any:
+    """Return what draws figures and makes pages: the one part that needs matplotlib."""
+    try:
+        from calibkit_audit.auditing import html
+    except ImportError as error:
+        raise ImportError(
+            "figures need matplotlib (pip install matplotlib); text() works without it."
+        ) from error
+    return html
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Result):
     """What an audit and a comparison have in common: enough for every page.
@@ -159,9 +170,11 @@ class Report(Result):
         The command that was given, if there was one, and the day of the report.
     """
 
-    title: str
-    headline: str
-    light: str
+    further: ClassVar[tuple[str, ...]]  # names of what else stands in `to_dict`
+
+    title: str = ""
+    headline: str = ""
+    light: str = "unknown"
     n: int
     n_classes: int
     view: str
@@ -204,6 +217,11 @@ class Report(Result):
         return [f"date: {self.date}", *known, f"versions: {software}"]
 
     @property
+    def codes(self) -> frozenset[str]:
+        """What a pipeline can act on."""
+        raise NotImplementedError
+
+    @property
     def tables(self) -> dict[str, Result]:
         """The tables of the report, by name; groups only where they were given."""
         raise NotImplementedError
@@ -216,13 +234,18 @@ class Report(Result):
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        raise NotImplementedError
+        return dict(_pages().figures_of(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
-        tables = {name.lower(): _records(table) for name, table in self.tables.items()}
-        origin = {"date": self.date, "command": self.command, "versions": dict(self.versions)}
-        return tables | {"advice": self.advice, "notes": list(self.notes)} | origin
+        names = ("title", "headline", "light", "n", "n_classes", "view", "promise", "advice")
+        given = {name: getattr(self, name) for name in (*names, *self.further)}
+        found = {k: list(one) if isinstance(one, tuple) else one for k, one in given.items()}
+        found |= {"codes": sorted(self.codes), "notes": list(self.notes)}
+        found |= {"answers": [one.to_dict() for one in self.answers]}
+        found |= {"findings": [one.to_dict() for one in self.findings]}
+        found |= {name.lower(): _records(table) for name, table in self.tables.items()}
+        return found | {"date": self.date, "command": self.command, "versions": self.versions}
 
     def to_json(self) -> str:
         """Return the report as JSON in ASCII; NaN and infinity become null."""
@@ -230,7 +253,7 @@ class Report(Result):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        raise NotImplementedError
+        return str(_pages().page(self))
 
     def save(self, path: str | Path) -> Path:
         """Write the report to a file: .html or .json, whole or not at all.
@@ -249,42 +272,9 @@ class Report(Result):
         return write_whole(path, kinds[suffix]())
 
 
-def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the names of the columns of a table, and its rows."""
-    columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
-    return list(columns), list(zip(*columns.values(), strict=True))
-
-
 def _records(table: Result) -> list[dict[str, Any]]:
     names, rows = as_rows(table)
     return [dict(zip(names, map(finite, row), strict=True)) for row in rows]
-
-
-def plain(text: str) -> str:
-    """Return text on one line, without characters that are not printed."""
-    return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
-
-
-def format_cell(value: Any) -> str:
-    """Return a value as it stands in a table.
-
-    >>> [format_cell(v) for v in (0.12345, float("nan"), True, 12000, 2e-9, -2e-9)]
-    ['0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000']
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        if 0 < value < 5e-5:
-            return "< 0.0001"
-        return "–" if math.isnan(value) else four_digits(value)
-    return f"{value:,}" if isinstance(value, int) else plain(value)
-
-
-def four_digits(value: float) -> str:
-    """Return a number with four digits, without a minus before zeros; or that it is infinite."""
-    if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
-    return f"{value:.4f}".replace("-0.0000", "0.0000")
 
 
 def in_digits(value: float) -> str:

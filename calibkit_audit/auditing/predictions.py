@@ -3,30 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import unwrapped
-from calibkit_audit.counts.columns import (
-    Columns,
-    Words,
-    columns_of,
-    events_of,
-    numbers_of,
-    scores_of,
-    words_of,
-)
+from calibkit_audit.counts.columns import Columns, Words, events_of, numbers_of, scores_of, words_of
 from calibkit_audit.counts.files import Log, check_words, open_log
-from calibkit_audit.counts.places import Place, quotes
+from calibkit_audit.counts.places import Place
 from calibkit_audit.counts.readers import Block, FilePath
 from calibkit_audit.incoming import (
     LEFT_OUT,
     RESCALED,
     Changes,
-    changes_in_words,
     column_names,
     is_blank,
     rescale_rows,
@@ -100,18 +90,14 @@ def read_predictions(path: FilePath, **columns: Any) -> dict[str, Any]:
 
 def rows_of_files(models: Sequence[Log]) -> Iterator[Rows]:
     """Yield the rows of all files, of several models side by side; then judge the words met."""
-    log, words, n = models[0], Words(set), 0
+    log, words = models[0], Words(set)
     any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
     more = [name for other in models[1:] for name in other.columns.prob]
-    for block in chain.from_iterable(log.blocks(path, more) for path in log.paths):
+    for block in log.blocks(more):
         rows = _rows_of_block(block, models, words)
-        if block.n:
-            n, any_event = n + block.n, any_event or bool(rows["y_true"].any())
-            yield rows
-    if not n:
-        left = changes_in_words(log.changes)
-        raise log.place.error(f"there are no rows{f' ({left})' if left else ''}.")
+        any_event = any_event or bool(rows["y_true"].any())
+        yield rows
     check_words(words, log.columns, log.place)
     if not any_event:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
@@ -159,44 +145,35 @@ def _model_classes(columns: Columns) -> tuple[str, ...]:
 
 
 def rows_of_table(
-    table: Any,
-    roles: Mapping[str, Any],
-    prob: str | Sequence[str],
-    *,
-    logits: bool = False,
-    drop_missing: bool = False,
-    rescale: bool = False,
+    table: Any, columns: Columns, *, drop_missing: bool = False
 ) -> tuple[dict[str, Any], tuple[str, ...] | None, Changes]:
     """Return columns of a table by role, names of classes, and what was changed.
 
-    `roles`: the labels are ``y_true``; None is left out, True stays. `prob` names the scores.
     Columns that nothing names are ``others NAME``.
     """
     known, changes = _known_columns(table), Changes()
-    named = {role: name for role, name in roles.items() if name is not None and name is not True}
-    for name in named.values():
-        if name not in known:
-            raise ValueError(f"column {name!r} is not there; the columns are {quotes(known)}.")
-    columns = {role: table[name] for role, name in named.items()}
-    found = columns_of(roles["y_true"], prob).resolve(list(map(str, known)), _TABLE)
+    found = columns.resolve(list(map(str, known)), _TABLE)
+    named = {"y_true": found.label} | found.beside
+    named |= {"predicted": found.predicted} if found.predicted else {}
+    rows = {role: table[name] for role, name in named.items()}
     parts = [unwrapped(table[name], name) for name in found.prob]
-    for name in filter(lambda name: name not in {*named.values(), *found.prob}, known):
+    for name in filter(lambda name: name not in found.names, known):
         with suppress(TypeError, ValueError):  # what cannot be read was not asked for
             values = unwrapped(table[name], str(name))
-            columns |= {f"others {name}": values} if values.shape == parts[0].shape else {}
+            rows |= {f"others {name}": values} if values.shape == parts[0].shape else {}
     if drop_missing:
-        needed = [columns[role] for role in ("y_true", "predicted") if role in named]
+        needed = [rows[role] for role in ("y_true", "predicted") if role in named]
         arrays = [unwrapped(one, "a column") for one in (*needed, *parts)]
         kept = ~np.any([[is_blank(value) for value in one.tolist()] for one in arrays], axis=0)
         changes[LEFT_OUT] = int((~kept).sum())
-        columns = {role: unwrapped(one, role)[kept] for role, one in columns.items()}
+        rows = {role: unwrapped(one, role)[kept] for role, one in rows.items()}
         parts = [one[kept] for one in parts]
     scores = parts[0] if len(parts) == 1 else np.column_stack(parts)
-    if rescale:
-        scores, changes[RESCALED] = rescale_rows(scores, logits=logits)
-    columns |= {role: True for role, name in roles.items() if name is True}
-    columns["logits" if logits else "y_prob"] = scores
-    return columns, None if len(found.prob) == 1 else found.classes or found.prob, changes
+    if found.rescale:
+        scores, changes[RESCALED] = rescale_rows(scores)
+    rows["logits" if found.logits else "y_prob"] = scores
+    rows |= {"predicted": True} if found.right else {}
+    return rows, None if len(parts) == 1 else found.classes or found.prob, changes
 
 
 def _known_columns(table: Any) -> list[Any]:

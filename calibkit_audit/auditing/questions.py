@@ -16,13 +16,13 @@ from calibkit_audit.auditing.evidence import (
     package_view,
     views_of,
 )
-from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.predictions import by_role, rows_of_table
-from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import FEW, Clusters, worth_of
+from calibkit_audit.counts.columns import columns_of
 
 
 def audit(
@@ -62,7 +62,7 @@ def audit(
         a false negative will do: ``(1, 20)`` or ``"1:20"``.
     groups : array-like of shape (n,), mapping from names to such, or DataFrame, optional
         A label per row: the question of calibration is also asked in each group. Of several
-        columns, words or numbers, up to three together name a group: see `worst_segments`.
+        columns, words (the eight commonest) or numbers (cut into four), up to three name a group.
     cluster : array-like of shape (n,), or sequence of several, optional
         Which rows belong together (patient, document): only rows of different clusters are then
         taken as independent. Of several, rows that share a name in any column are dependent.
@@ -136,7 +136,11 @@ def audit(
     rows, sides = dependence.keep_one_side(rows)
     views = views_of(rows, view)
     how["findings"] = (*sides, *dependence.rows_that_agree(rows, views[0], others))
-    return replace(_report(rows, views, prices, **how), title=str(title))
+    report = _report(rows, views, prices, **how)
+    known = rows.independent or rows.clusters is not None
+    headline, light = advice.headline_of(report, known=known)
+    said: Any = {"headline": headline, "light": light, "advice": advice.advice_of(report)}
+    return replace(report, title=str(title), **said)
 
 
 def audit_table(
@@ -150,7 +154,6 @@ def audit_table(
     time: str | None = None,
     predicted: Any = None,
     sample_weight: str | None = None,
-    class_names: Sequence[str] | None = None,
     drop_missing: bool = False,
     rescale: bool = False,
     **options: Any,
@@ -168,14 +171,12 @@ def audit_table(
     groups, cluster, time, predicted, sample_weight : str, optional
         Further columns, as in `audit`; of `groups` and `cluster` also several, of `predicted` also
         True.
-    class_names : sequence of str, optional
-        As in `audit`; otherwise the columns' names.
     drop_missing, rescale : bool
         Leave out rows without a label or prediction; divide rows of classes that sum to 0.9 to
         1.1 by their sum. The report says how many.
     **options
-        `independent`, `view`, `costs`, `positive`, `event`, `title`, `settings` and `rng`, as in
-        `audit`.
+        `independent`, `view`, `costs`, `positive`, `event`, `title`, `settings`, `rng`, and
+        `class_names`, otherwise the columns' names, as in `audit`.
 
     Examples
     --------
@@ -185,17 +186,21 @@ def audit_table(
     """
     if (prob is None) == (logits is None):
         raise ValueError("name the columns of either prob= or logits=.")
-    given_by = {"groups": groups, "cluster": cluster}
-    several = {k: list(v) for k, v in given_by.items() if not isinstance(v, str | None)}
-    roles: dict[str, Any] = {"y_true": label, "time": time} | given_by | dict.fromkeys(several)
-    roles |= {f"{role} {name}": name for role, names in several.items() for name in names}
-    roles |= {"predicted": predicted, "sample_weight": sample_weight}
-    given = prob if logits is None else logits
-    how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
-    rows, names, changes = rows_of_table(table, roles, given or (), **how)
+    beside = {"group": groups, "cluster": cluster, "time": time, "weight": sample_weight}
+    right = predicted is True
+    columns = columns_of(
+        label,
+        logits or prob or (),
+        logits=prob is None,
+        predicted=None if right else predicted,
+        right=right,
+        rescale=rescale,
+        **beside,
+    )
+    rows, names, changes = rows_of_table(table, columns, drop_missing=drop_missing)
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
-    report = audit(**by_role(rows), class_names=class_names or names, **options)
+    report = audit(**by_role(rows), **({"class_names": names} | options))
     return report.with_changes(changes)
 
 
@@ -208,7 +213,7 @@ def _report(
     settings: AuditSettings,
     rng: np.random.Generator,
 ) -> AuditReport:
-    """Compute all that the answers are about, and put it into words."""
+    """Compute all that the answers are about; headline and advice follow from them."""
     seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
     of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
     shown, measured = package_view(rows, first), evidence_of(rows, views, settings, seeds[:4])
@@ -219,7 +224,9 @@ def _report(
     aligned, chance = order.verdict != "not aligned", int(seeds[2]) if suspect else None
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
-    findings += changes if aligned else ()  # labels of other rows agree, or change, for that
+    gone = calibration.impossible_finding(measured.impossible, rows.table)
+    # Labels of other rows agree, or change, for that.
+    findings = (*gone, *findings, *(changes if aligned else ()))
     focus = {measured.focus_words: measured.problem}
     answers = (
         order,
@@ -230,8 +237,9 @@ def _report(
         repairs.repair_answer(tried, aligned, measured),
     )
     return AuditReport(
-        title="",
-        **_conclusions(rows, measured, answers, findings, table, times),
+        answers=answers,
+        findings=findings,
+        promise=promise_of(rows.clusters, settings),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=measured.names[0],
@@ -247,30 +255,6 @@ def _report(
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
     )
-
-
-def _conclusions(
-    rows: AuditRows,
-    measured: Measurements,
-    answers: Sequence[Answer],
-    findings: Sequence[Answer],
-    table: RepairTable,
-    times: Listing | None,
-) -> dict[str, Any]:
-    """Return the fields of a report that all answers and findings make together."""
-    findings = (*calibration.impossible_finding(measured.impossible, rows.table), *findings)
-    verdicts = {one.topic: one.verdict for one in (*findings, *answers)}
-    promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
-    headline, light = advice.headline_of(verdicts, measured, known=bool(known))
-    paid = next(one.numbers for one in answers if one.topic == "costs")
-    return {
-        "headline": headline,
-        "light": light,
-        "answers": answers,
-        "advice": advice.advice_of(verdicts, measured, table, times, paid),
-        "promise": promise,
-        "findings": findings,
-    }
 
 
 def _audit_notes(measured: Measurements) -> tuple[str, ...]:
@@ -291,7 +275,8 @@ def _audit_notes(measured: Measurements) -> tuple[str, ...]:
 
 def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     """Return what the level of the test means, and what it takes to be true."""
-    promise = settings.promise.removesuffix(".")
+    promise = f"At most {100 * settings.alpha:g} in 100 calibrated models would be called "
+    promise += "miscalibrated"
     if clusters is None:
         return f"{promise}, if rows are independent."
     worth = worth_of(clusters.size)

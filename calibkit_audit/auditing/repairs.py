@@ -23,10 +23,11 @@ from calibkit.results import Result, spell
 from calibkit.scores import brier_score
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.maps import BaseRate, Offset
-from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
+from calibkit_audit.auditing.pages import Answer, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval
+from calibkit_audit.saving import four_digits
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = {"Dirichlet": 30, "one-vs-rest": 30, "vector": 200}

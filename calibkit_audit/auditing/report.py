@@ -12,7 +12,6 @@ from calibkit.inputs import warn
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
-from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
@@ -66,6 +65,8 @@ class AuditReport(Report):
     versions : mapping from str to str
     """
 
+    further = ("class_names", "repair", "verdicts")
+
     class_names: tuple[str, ...]
     views: Listing
     evidence: Measurements
@@ -117,9 +118,8 @@ class AuditReport(Report):
         """How much was looked at."""
         first, rows = self.evidence.first, spell(self.n, "prediction")
         events = f"{first.events:,} right" if first.view == TOP else spell(first.events, "event")
-        if len(self.evidence.names) == 1:
-            return f"{rows}, {events} ({self.view})."
-        return f"{rows} of {self.n_classes} classes; first view: {self.view}, {events}."
+        classes = f" of {self.n_classes} classes" * (len(self.evidence.names) > 1)
+        return f"{rows}{classes}, {events} ({self.view})."
 
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
@@ -128,8 +128,8 @@ class AuditReport(Report):
         return found[topic]
 
     def describe(self) -> str:
-        """Say the verdict and the calibration error beside its null level."""
-        return f"{self.headline} {self.n:,} predictions ({self.view}). {self.evidence.describe()}"
+        """Say the verdict, how sure it is, and the calibration error beside its null level."""
+        return f"{self.headline} {self.promise} {self.size} {self.evidence.describe()}"
 
     def text(self) -> str:
         """Return all six answers for a terminal."""
@@ -147,31 +147,9 @@ class AuditReport(Report):
             lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
-        names = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
-        return {name: getattr(self, name) for name in names} | {
-            "class_names": list(self.class_names),
-            "promise": self.promise,
-            "answers": [one.to_dict() for one in self.answers],
-            "findings": [one.to_dict() for one in self.findings],
-            "groups": None,
-            **Report.to_dict(self),
-        }
-
-    def to_html(self) -> str:
-        """Return one self-contained page, figures included."""
-        return page(self)
-
-    def _repr_html_(self) -> str:
-        return panel(self)
-
-    def figures(self) -> dict[str, Any]:
-        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return draw_audit(self.evidence, self.consequences, self.groups)
-
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        rows = [(one.topic, one.question, one.verdict, one.sentence) for one in self.answers]
+        answers = [answer for _, answer in self.numbered]
+        rows = [(one.topic, one.question, one.verdict, one.sentence) for one in answers]
         return as_columns(("topic", "question", "verdict", "answer"), rows)
 
 

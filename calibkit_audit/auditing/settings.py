@@ -88,16 +88,6 @@ class AuditSettings:
         """The largest p-values that are called miscalibrated, and borderline."""
         return self.alpha, min(NEAR * self.alpha, 1.0)
 
-    @property
-    def promise(self) -> str:
-        """What the level of the test means, in words.
-
-        >>> AuditSettings().promise
-        'At most 1 in 100 calibrated models would be called miscalibrated.'
-        """
-        share = f"{100 * self.alpha:g} in 100"
-        return f"At most {share} calibrated models would be called miscalibrated."
-
     def resamples(self, n: int) -> int:
         """Return how often n rows are resampled, or their labels redrawn for an interval."""
         return min(self.n_resamples, max(50, _BOOTSTRAP_NUMBERS // n))

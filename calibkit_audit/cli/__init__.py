@@ -5,11 +5,9 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import numpy as np
 from calibkit.decisions.costs import as_costs
 from calibkit_audit import Monitor, estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.pages import command_in_words, file_name, list_names, plain
+from calibkit_audit.auditing.pages import command_in_words, file_name, list_names
 from calibkit_audit.auditing.predictions import (
     by_role,
     keep_rows,
@@ -26,24 +24,26 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.cli.arguments import CODES_OF, READING, ROLES, command_parser
+from calibkit_audit.cli.arguments import CODES_OF, READING, command_parser
 from calibkit_audit.counts import monitor_files
-from calibkit_audit.counts.columns import floats_of
+from calibkit_audit.counts.columns import floats_of, numbers_of
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import quote, quotes
 from calibkit_audit.counts.readers import Block, Dialect, column_names
 from calibkit_audit.doctor import doctor
-from calibkit_audit.saving import printable, write_whole
+from calibkit_audit.saving import place_for, plain, printable, write_whole
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
 _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–": "-", "±": "+-"})
 
-# What each column of `rate` needs.
-_SCALE = "Each row needs the judge's score, in [0, 1]: divide by the largest possible one."
-_SHARES = "People say 0, 1 or a share; of counts name the column with the number of --raters."
-_CHANCE = "Each row needs the probability, above 0 and up to 1, of being chosen for a label."
+_SHARES = "They say 0, 1 or a share; of counts name the column with the number of --raters."
+# What each row needs in two columns of `rate`.
+_NEEDED = {
+    "judge": "Each row needs the judge's score: divide by the largest possible one.",
+    "chance": "Each row needs the probability, above 0, of being chosen for a label.",
+}
 
 Options = argparse.Namespace  # what was asked; it is read, never changed
 
@@ -57,15 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         options = command_parser().parse_args(words)
-        if options.command == "doctor":
-            diagnosis = doctor()
-            _print(repr(diagnosis))
-            return OK if diagnosis.healthy else BAD_INPUT
-        if options.command == "monitor":
-            return _monitor(options)
-        if options.command == "rate":
-            return _rate(options)
-        return _judge(options, words)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _note  # type: ignore[assignment]
+            if options.command in ("audit", "compare"):
+                return _judge(options, words)
+            return {"monitor": _monitor, "rate": _rate, "doctor": _doctor}[options.command](options)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -76,6 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def _doctor(_: Options) -> int:
+    """Say what the installation can do."""
+    diagnosis = doctor()
+    _print(repr(diagnosis))
+    return OK if diagnosis.healthy else BAD_INPUT
+
+
 def _monitor(options: Options) -> int:
     """Show new rows to a monitor, whose state is read before and written after."""
     scores = _scores(options)
@@ -83,8 +87,7 @@ def _monitor(options: Options) -> int:
     state, model = Path(options.state), options.model or list_names(scores)
     settings: dict[str, Any] = {"model": model, "view": options.view, "alpha": options.alpha}
     monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
-    with _warnings_printed():
-        evidence = monitor_files(monitor, options.paths, **_columns(options, scores))
+    evidence = monitor_files(monitor, options.paths, **_columns(options, scores))
     monitor.save(state)
     _put(options, json.dumps(evidence.to_dict(), indent=1), printable(evidence.describe()))
     return OK if evidence.alarm is None else CONDITION_MET
@@ -97,44 +100,37 @@ def _rate(options: Options) -> int:
     names = {role: given[role] for role in columns if given[role]}
     scores = [name for role, name in names.items() if role not in ("label", "cluster")]
     log = open_log(options.paths, **_columns(options, scores))
-    rows: dict[str, Any] = {role: [] for role in names}
-    for block in chain.from_iterable(map(log.blocks, log.paths)):
+    rows: dict[str, Any] = {}
+    for block in log.blocks():
         for role, values in _judged(block, names).items():
-            rows[role].extend(values)
-    if not rows["judge"]:
-        raise log.place.error("there are no rows.")
-    labels = np.divide(rows.pop("label"), rows.pop("raters", 1.0))
-    found = estimate_rate(labels=labels, **rows)
+            rows.setdefault(role, []).extend(values)
+    found = estimate_rate(**rows)
     _put(options, json.dumps(found.to_dict(), indent=1), found.text())
     return OK
 
 
 def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
-    """Return the columns of a block by what they hold; refuse what is no score, share or count."""
-    found = {role: floats_of(block, name) for role, name in names.items() if role != "cluster"}
-    label, one = found["label"], np.ones(block.n)
-    most, chance = found.get("raters", one), found.get("chance", one)
-    seen = ~np.isnan(label)
-    for role, good, remedy in (
-        ("judge", (found["judge"] >= 0) & (found["judge"] <= 1), _SCALE),
-        ("raters", ~seen | ((most >= 1) & (most == np.rint(most))), "Give a whole number from 1."),
-        ("label", ~seen | ((label >= 0) & (label <= most)), _SHARES),
-        ("chance", (chance > 0) & (chance <= 1), _CHANCE),
-    ):
-        if not np.all(good):
-            row = int(np.argmin(good))
-            value = found[role][row]
-            what = "is missing" if np.isnan(value) else f"= {value:g} is out of range"
-            raise block.place.error(f"{quote(names[role])} {what}. {remedy}", row)
-    return found | {role: block.columns[name] for role, name in names.items() if role == "cluster"}
+    """Return a block as `estimate_rate` takes it; of counts and raters the shares."""
+    found = {role: block.columns[name] for role, name in names.items() if role == "cluster"}
+    for role in _NEEDED.keys() & names.keys():
+        found[role] = numbers_of(block, names[role], remedy=_NEEDED[role])
+    label, raters = (
+        floats_of(block, names[role]) if role in names else np.ones(block.n)
+        for role in ("label", "raters")
+    )
+    good = (raters >= 1) & (raters == np.rint(raters)) & (label >= 0) & (label <= raters)
+    if not (good | np.isnan(label)).all():
+        row = int((good | np.isnan(label)).argmin())
+        value = f"{quote(names['label'])} = {label[row]:g} of {raters[row]:g}"
+        raise block.place.error(f"{value} is no share of people. {_SHARES}", row)
+    return found | {"labels": label / raters}
 
 
 def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options)
     scores, files = _scores(options), _files(options)
-    with _warnings_printed():
-        report = _report(options, scores)
+    report = _report(options, scores)
     paths = [*options.paths, *filter(None, [options.labels]), *files.values()]
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
     report = replace(report, command=command_in_words(["calibkit", *words, *seed], paths))
@@ -172,7 +168,7 @@ def _scores(options: Options) -> list[str]:
         scores = [name for text in scores for name in _parts(text)]
     if not options.label or not scores:
         missing = "--prob" if options.label else "--label"
-        dialect = Dialect.checked(options.delimiter, options.decimal)
+        dialect = Dialect(options.delimiter, options.decimal)
         names = column_names(options.paths[0], dialect)
         raise ValueError(
             f"{missing} is missing. The columns of {quote(options.paths[0])} are {quotes(names)}; "
@@ -184,7 +180,7 @@ def _scores(options: Options) -> list[str]:
 def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
     given = vars(options)
-    return {name: given[name] for name in (*ROLES, *READING) if given[name]} | {
+    return {name: given[name] for name in READING if given.get(name)} | {
         "label": options.label,
         "prob": scores,
         "classes": None if options.classes is None else _parts(options.classes),
@@ -198,12 +194,10 @@ def _parts(text: str) -> list[str]:
 
 def _conditions(options: Options) -> list[str]:
     known = CODES_OF[options.command]
-    codes = [code for text in options.fail_if for code in _parts(text) if code]
+    codes = [code for text in options.fail_if for code in _parts(text)]
     for code in codes:
         if code not in known:
             raise ValueError(f"--fail-if: {quote(code)} is no code; codes: {', '.join(known)}.")
-    if options.fail_if and not codes:
-        raise ValueError(f"--fail-if names no code; codes: {', '.join(known)}.")
     return codes
 
 
@@ -212,21 +206,15 @@ def _files(options: Options) -> dict[str, str]:
     given, kinds = vars(options), ("state", "html", "json")
     files = {kind: given[kind] for kind in kinds if given.get(kind) is not None}
     paths = (*options.paths, *filter(None, [options.labels]))
-    inputs, places = {Path(path).resolve() for path in paths}, set[Path]()
+    taken = {Path(path).resolve() for path in paths}
     for name, target in files.items():
         if target == "-" and name == "json":
             continue
-        path = Path(target)
-        nowhere = target in ("", "-") or not path.parent.is_dir()
-        if nowhere or (path.exists() and not path.is_file()):
-            raise ValueError(f"--{name}: {quote(target)} names no file in a folder that exists.")
-        if not os.access(path.parent, os.W_OK):
-            raise ValueError(f"--{name}: nothing may be written beside {quote(target)}.")
-        if path.resolve() in inputs:
-            raise ValueError(f"--{name}: {quote(target)} would overwrite the predictions.")
-        if path.resolve() in places:
-            raise ValueError(f"--{name}: {quote(target)} is named for two reports; name another.")
-        places.add(path.resolve())
+        path = place_for(target).resolve()
+        if path in taken:
+            other = "the predictions or another report; name another file"
+            raise ValueError(f"--{name}: {quote(target)} would overwrite {other}.")
+        taken.add(path)
     if "html" in files and find_spec("matplotlib") is None:
         raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
     return files
@@ -270,14 +258,9 @@ def _rows(options: Options, models: Sequence[Log]) -> dict[str, Any]:
     return by_role(rows)
 
 
-@contextmanager
-def _warnings_printed() -> Iterator[None]:
-    """Print each warning once, in a line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        _print(f"calibkit: note: {plain(message)}", error=True)
+def _note(message: Warning | str, *_: Any) -> None:
+    """Print a warning in a line."""
+    _print(f"calibkit: note: {plain(str(message))}", error=True)
 
 
 def _print(text: str, *, error: bool = False) -> None:

@@ -13,9 +13,9 @@ from calibkit_audit.auditing import COMPARISON_CODES
 from calibkit_audit.auditing.settings import CODES, FINDINGS
 
 _FILES = "rows with labels and predictions: .csv, .tsv, .txt, .jsonl (and .gz of these), .parquet, "
-ROLES = ("predicted", "group", "cluster", "time", "weight")  # columns that say more of the rows
-# What else says how files are read.
-READING = ("positive", "labels", "on", "delimiter", "decimal", "percent", "drop_missing", "rescale")
+# What says how rows are read, under the names that `open_log` has for it.
+READING = ["predicted", "group", "cluster", "time", "weight", "positive", "labels", "on"]
+READING += ["delimiter", "decimal", "percent", "drop_missing", "rescale"]
 CODES_OF = {
     "audit": list(chain.from_iterable((CODES | FINDINGS).values())),
     "compare": list(COMPARISON_CODES),
@@ -34,7 +34,7 @@ def command_parser() -> argparse.ArgumentParser:
     for name, words in said["commands"].items():
         epilog = words.get("epilog", said["commands"]["audit"]["epilog"])
         command = add(name, allow_abbrev=False, **words | {"epilog": epilog})
-        command.set_defaults(**dict.fromkeys((*ROLES, *READING, "logits", "classes")))
+        command.set_defaults(logits=None, classes=None)
         command.add_argument("paths", nargs="+", metavar="FILE", help=f"{_FILES}.npz or .npy")
         for heading, options in said["options"].items():
             _add_options(command.add_argument_group(heading), name, options)

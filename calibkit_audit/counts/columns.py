@@ -5,18 +5,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatArray, FloatVector, row_sum_tolerance
+from calibkit.inputs import FloatArray, FloatVector, IntVector, row_sum_tolerance
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import NUMBER, Block
 from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 
 Words = defaultdict[str, set[str]]  # by column, what stands in it
-_NAMED = 5  # this many rows or words are named in a message
 _MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
 _NO_NUMBER = _MISSING | {"none"}  # which may well be a class
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "blanks"}
@@ -66,15 +65,18 @@ class Columns:
     @property
     def labels(self) -> dict[str, int]:
         """The number of the class of each label."""
-        if self.classes:
-            return {name: k for k, name in enumerate(self.classes)}
         if len(self.prob) == 1:
             return {"0": 0, "1": 1, "false": 0, "true": 1}
-        names = {name: k for k, name in enumerate(self.prob)}
+        names = {name: k for k, name in enumerate(self.classes or self.prob)}
         # Columns that are called 1, 2, 3 name their classes, in every kind of file.
-        if any(name.strip().isdecimal() for name in names):
+        if self.classes or any(name.strip().isdecimal() for name in names):
             return names
         return {str(k): k for k in range(len(names))} | names
+
+    @property
+    def no_labels(self) -> set[str]:
+        """What stands for no label, unless it names a class."""
+        return _MISSING - {name.strip().lower() for name in (*self.labels, str(self.positive))}
 
     def resolve(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
@@ -83,8 +85,6 @@ class Columns:
             columns = replace(self, predicted=None, right=True)
         if len(self.prob) == 1 and self.prob[0] not in names:
             columns = columns._resolve_pattern(names, place)
-        elif any("*" in name and name not in names for name in self.prob):
-            raise place.error(f"{quotes(self.prob)}: a pattern must be the only one, with one *.")
         for name in columns.names:
             if name not in names:
                 known = f"The columns are {quotes(names)}.{_hint(names)}"
@@ -110,24 +110,23 @@ class Columns:
         return replace(self, prob=tuple(fits), classes=self.classes or tuple(fits.values()))
 
     def _refuse_contradictions(self, place: Place) -> None:
-        n_classes, problem = len(self.prob), ""
-        if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
-            problem = "label and probabilities must be different columns, each given once"
-        elif self.confidence and n_classes > 1:
-            problem = "a predicted class goes with one column of confidence"
-        elif self.predicted and (self.positive or self.predicted == self.label):
-            problem = "a predicted class goes with another column of labels, and no positive label"
-        elif self.percent and self.logits:
-            problem = "logits are no percentages"
-        elif self.rescale and (n_classes == 1 or self.logits):
-            problem = "what is rescaled are rows of probabilities, one column per class"
-        elif n_classes > 1 and self.positive is not None:
-            problem = "a positive label belongs to one column of probabilities; name the classes"
-        elif self.classes and (n_classes == 1 or len(set(self.classes)) != n_classes):
-            problem = f"classes are {quotes(self.classes)}, one different name per column is needed"
-        if problem:
-            prob = quotes(self.prob) or "none"
-            raise place.error(f"{problem}; label {quote(self.label)}, probabilities {prob}.")
+        n, beside = len(self.prob), {*self.beside.values()}
+        labels = self.positive or self.predicted == self.label
+        names = n > 1 and len(set(self.classes or self.prob)) == n == len(self.classes or self.prob)
+        problems = {
+            "label and probabilities must be different columns, and no groups, clusters, time or "
+            "weights": not n or len({self.label, *self.prob} - beside) <= n,
+            "a predicted class goes with one column of confidence": self.confidence and n > 1,
+            "a predicted class goes with no positive label, nor itself": self.predicted and labels,
+            "logits are no percentages": self.percent and self.logits,
+            "logits are not rescaled, nor is one column": self.rescale and (n == 1 or self.logits),
+            "a positive label belongs to one column; name the classes": n > 1 and self.positive,
+            "classes must be one different name per column": self.classes and not names,
+        }
+        for problem, there in problems.items():
+            if there:
+                known = f"label {quote(self.label)}, probabilities {quotes(self.prob) or 'none'}"
+                raise place.error(f"{problem}; {known}.")
 
 
 def columns_of(
@@ -135,12 +134,7 @@ def columns_of(
 ) -> Columns:
     """Return `Columns`; `given`: more of what `open_log` takes."""
     names = (prob,) if isinstance(prob, str) else tuple(prob)
-    columns = Columns(label, names, classes=None if classes is None else tuple(classes), **given)
-    for role, name in columns.beside.items():
-        if name in (label, *names):
-            taken = f"{quote(name)} is the labels' or a probability column"
-            raise ValueError(f"The column for {role.partition(' ')[0]}, {taken}; name another one.")
-    return columns
+    return Columns(label, names, classes=None if classes is None else tuple(classes), **given)
 
 
 def _matches(names: Sequence[str], pattern: str) -> dict[str, str]:
@@ -165,79 +159,63 @@ def _hint(names: Sequence[str]) -> str:
 # --- what a block says ----------------------------------------------------------------------------
 
 
-def texts_of(block: Block, name: str) -> list[str]:
-    """Return a column of any kind in words, without a missing one."""
-    column = block.columns[name]
-    if isinstance(column, list):
-        _refuse_missing([text is None for text in column], block.place, name)
-        return cast(list[str], column)
-    _refuse_missing(column != column, block.place, name)
-    return list(map(_as_text, column.tolist()))
-
-
 def words_of(block: Block, name: str) -> NDArray[np.str_]:
-    """Return the same as an array."""
-    return np.array(texts_of(block, name), dtype=np.str_)
+    """Return a column of any kind in words, without a missing one."""
+    _refuse_missing(block, name, _missing(block, name, {""}))
+    return np.array(list(map(_as_text, block.columns[name].tolist())), dtype=np.str_)
 
 
 def floats_of(block: Block, name: str, *, percent: bool = False) -> FloatArray:
     """Return a column of numbers, or the hundredths of percentages; missing ones are NaN."""
-    column, place = block.columns[name], block.place
-    if isinstance(column, list):
-        if not block.decimal:
-            raise place.error(f"column {quote(name)} holds text; store it as numbers.")
-        column = _parse(block, name, column, percent=percent)
-    elif percent:
-        column = column / 100
-    if column.dtype.kind in "bui":
-        column = column.astype(np.float64)
-    if column.dtype.kind != "f":
-        raise place.error(f"column {quote(name)} holds {column.dtype}, not numbers.")
-    return column
+    column = block.columns[name]
+    if column.dtype == object:
+        return _parse(block, name, percent=percent)
+    column = column if column.dtype.kind == "f" else column.astype(np.float64)
+    return column / 100 if percent else column
 
 
 def numbers_of(
-    block: Block, name: str, *, finite: bool = False, percent: bool = False
+    block: Block, name: str, *, finite: bool = False, percent: bool = False, remedy: str = ""
 ) -> FloatArray:
     """Return a column of probabilities, also from percentages, or of any finite numbers."""
-    column, place = floats_of(block, name, percent=percent), block.place
+    column = floats_of(block, name, percent=percent)
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column
-    _refuse_missing(np.isnan(column), place, name)
+    _refuse_missing(block, name, np.isnan(column), remedy)
     row = int(good.argmin())
+    other = "" if column[row] < 0 else "percentages (--percent) or "
+    remedy = remedy or f"If these are {other}logits, say so (command line: --logits)."
     value = f"{quote(name)} = {repr(column[row].item()).removesuffix('.0')}"
     if finite:
-        raise place.error(f"{value} is not a finite logit or weight.", row)
+        raise block.place.error(f"{value} is not a finite logit or weight.", row)
     if percent:
-        raise place.error(f"{value}, divided by 100, is not a probability in [0, 1].", row)
-    other = "" if column[row] < 0 else "percentages (--percent) or "
-    remedy = f"If these are {other}logits, say so (command line: --logits)."
-    raise place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
+        raise block.place.error(f"{value}, divided by 100, is not a probability in [0, 1].", row)
+    raise block.place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
 def with_values(block: Block, columns: Columns, more: Sequence[str] = ()) -> Block:
     """Return the rows that have a label and all predictions; `more`: those of other models."""
-    names = (columns.label, columns.predicted or columns.label, *columns.prob, *more)
-    return block.take(~np.any([_missing(block, columns, name) for name in names], axis=0))
+    labels = [name for name in (columns.label, columns.predicted) if name]
+    missing = [_missing(block, name, _NO_NUMBER) for name in (*columns.prob, *more)]
+    missing += [_missing(block, name, columns.no_labels) for name in labels]
+    return block.take(~np.any(missing, axis=0))
 
 
-def _missing(block: Block, columns: Columns, name: str) -> NDArray[np.bool_]:
-    """Tell where there is no number, or a word that stands for no value unless it names a class."""
-    column, missing, named = block.columns[name], _NO_NUMBER, set[str]()
-    if not isinstance(column, list):
+def _missing(block: Block, name: str, words: set[str]) -> NDArray[np.bool_]:
+    """Tell where there is no number, or one of the words that stand for no value."""
+    column = block.columns[name]
+    if column.dtype != object:
         return np.asarray(column != column)  # NaN; other types have none
-    if name in (columns.label, columns.predicted):
-        missing, named = _MISSING, {*columns.labels, columns.positive or ""} - {""}
-    return np.array([(t or "").strip().lower() in missing and t not in named for t in column])
+    return np.array([(text or "").strip().lower() in words for text in column], dtype=np.bool_)
 
 
-def _parse(block: Block, name: str, texts: list[str | None], *, percent: bool) -> FloatVector:
+def _parse(block: Block, name: str, *, percent: bool) -> FloatVector:
     """Turn texts into numbers, or the exact hundredths of percentages; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
     marks = str.maketrans({"_": "?"} | ({".": "?", ",": "."} if block.decimal == "," else {}))
-    numbers = np.empty(len(texts))
-    for row, text in enumerate(texts):
+    numbers = np.empty(block.n)
+    for row, text in enumerate(block.columns[name]):
         word = (text or "").strip().lower().translate(marks)
         try:
             if percent and word not in _NO_NUMBER:
@@ -256,17 +234,15 @@ def _parse(block: Block, name: str, texts: list[str | None], *, percent: bool) -
 
 def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
     """Return checked probabilities, or logits, of shape (n,) or (n, K); count rescaled rows."""
-    how = {"finite": columns.logits, "percent": columns.percent}
+    how: dict[str, Any] = {"finite": columns.logits, "percent": columns.percent}
     parts = [numbers_of(block, name, **how) for name in columns.prob]
     changes[PERCENT] += block.n if columns.percent else 0
-    if len(parts) == 1:
-        return parts[0]
-    table = np.stack(parts, axis=1)
-    if columns.logits:
-        return table
+    table = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
     if columns.rescale:
         table, count = rescale_rows(table)
         changes[RESCALED] += count
+    if table.ndim == 1 or columns.logits:
+        return table
     total = table.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1) > row_sum_tolerance(table.dtype, table.shape[1])
     if off.any():
@@ -283,38 +259,32 @@ def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
 
 def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     """Return checked labels, or whether the predicted class is the true one; note their words."""
+    texts, codes = _count_words(block, columns.label, columns, words)
     if columns.predicted:
-        names = (columns.label, columns.predicted)
-        true, predicted = (_count_texts(block, name, columns, words) for name in names)
-        return np.array(list(map(str.__eq__, true, predicted)), np.int64)
-    column, known = block.columns[columns.label], columns.labels
-    if not isinstance(column, list):
-        if column.dtype.kind not in "buif":
-            what = f"column {quote(columns.label)} holds {column.dtype}, not labels."
-            raise block.place.error(what)
-        # Where nothing names the labels, numbers are among the words that are known.
-        numbered = columns.positive is None and len(known) > len(columns.prob)
-        if numbered and np.isin(column, range(max(len(columns.prob), 2))).all():
-            return column.astype(np.int64)
-    texts = _count_texts(block, columns.label, columns, words)
-    if columns.positive is None:
-        number = {
-            t: known.get(t.strip(), known.get(plain_word(t), -1)) for t in dict.fromkeys(texts)
-        }
+        predicted, guesses = _count_words(block, columns.predicted, columns, words)
+        same = np.array(texts)[codes] == np.array(predicted)[guesses]
+        return np.asarray(same, dtype=np.int64)
+    known, positive = columns.labels, columns.positive
+    if positive is None:
+        classes = [known.get(t.strip(), known.get(plain_word(t), -1)) for t in texts]
     else:
-        number = {t: int(t.strip() == columns.positive.strip()) for t in dict.fromkeys(texts)}
-    labels = np.array([number[text] for text in texts], np.int64)
+        classes = [int(text.strip() == positive.strip()) for text in texts]
+    labels = np.array(classes, np.int64)[codes]
     if (labels < 0).any():
         row = int(labels.argmin())
-        raise block.place.error(_unknown_label(texts[row], columns), row)
+        raise block.place.error(_unknown_label(texts[codes[row]], columns), row)
     return labels
 
 
-def _count_texts(block: Block, name: str, columns: Columns, words: Words) -> list[str]:
-    texts = texts_of(block, name)
-    _refuse_missing(_missing(block, columns, name), block.place, name)
+def _count_words(
+    block: Block, name: str, columns: Columns, words: Words
+) -> tuple[list[str], IntVector]:
+    """Return the different words of a column, and which of them each row has."""
+    _refuse_missing(block, name, _missing(block, name, columns.no_labels))
+    values = np.unique(block.columns[name])
+    texts = list(map(_as_text, values.tolist()))
     words[name].update(texts)
-    return texts
+    return texts, np.searchsorted(values, block.columns[name])  # as its inverse, and faster
 
 
 def _unknown_label(text: str, columns: Columns) -> str:
@@ -344,13 +314,12 @@ def _as_text(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _refuse_missing(where: Any, place: Place, name: str) -> None:
-    if missing := np.flatnonzero(where).tolist():
-        numbers = ", ".join(f"{place.number(row):,}" for row in missing[:_NAMED])
-        more = f" and {len(missing) - _NAMED:,} more here" if len(missing) > _NAMED else ""
-        rows = "row" if len(missing) == 1 else "rows"
-        raise place.error(
-            f"no value in column {quote(name)}, {rows} {numbers}{more}. Repair them, or leave out "
-            "all rows without label or prediction: drop_missing=True (command line: "
-            "--drop-missing); they are counted."
+def _refuse_missing(block: Block, name: str, missing: NDArray[np.bool_], remedy: str = "") -> None:
+    if missing.any():
+        rows = f"{missing.sum():,} of {block.n:,} rows read at once"
+        remedy = remedy or (
+            "Repair them, or leave out all rows without label or prediction: drop_missing=True "
+            "(command line: --drop-missing); they are counted."
         )
+        problem = f"no value in column {quote(name)} ({rows}). {remedy}"
+        raise block.place.error(problem, int(missing.argmax()))

@@ -4,10 +4,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from os.path import samefile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
@@ -19,8 +21,8 @@ from calibkit_audit.counts.columns import (
     events_of,
     plain_word,
     scores_of,
-    texts_of,
     with_values,
+    words_of,
 )
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import Block, Dialect, FilePath, blocks_of, column_names
@@ -44,20 +46,27 @@ class Log:
         """The first file, for what is wrong with all of them."""
         return Place(self.paths[0])
 
-    def blocks(self, path: str, more: Sequence[str] = ()) -> Iterator[Block]:
-        """Yield the rows of a file; `more`: columns of the predictions of other models."""
-        names = dict.fromkeys((*self.columns.names, *more))
+    def blocks(self, more: Sequence[str] = ()) -> Iterator[Block]:
+        """Yield the rows of all files; `more`: columns of the predictions of other models."""
+        names, n = dict.fromkeys((*self.columns.names, *more)), 0
         if self.columns.on:
             names.pop(self.columns.label)
-        for block in blocks_of(path, list(names), dialect=self.dialect):
+        parts = (blocks_of(path, list(names), dialect=self.dialect) for path in self.paths)
+        for block in chain.from_iterable(parts):
             rows = block
             if self.columns.on:
-                found = [self.labels.get(key.strip()) for key in texts_of(block, self.columns.on)]
-                rows = block._replace(columns=block.columns | {self.columns.label: found})
+                found = [self.labels.get(key.strip()) for key in words_of(block, self.columns.on)]
+                joined = {self.columns.label: np.array(found, dtype=object)}
+                rows = block._replace(columns=block.columns | joined)
             if self.drop_missing:
                 rows = with_values(rows, self.columns, more)
                 self.changes[LEFT_OUT] += block.n - rows.n
-            yield rows
+            if rows.n:
+                n += rows.n
+                yield rows
+        if not n:
+            left = changes_in_words(self.changes)
+            raise self.place.error(f"there are no rows{f' ({left})' if left else ''}.")
 
 
 def open_log(
@@ -80,7 +89,7 @@ def open_log(
     """
     if (labels is None) != (given.get("on") is None):
         raise ValueError("labels= and on= go together: a file, and a column of both files.")
-    wanted, dialect = columns_of(label, prob, **given), Dialect.checked(delimiter, decimal)
+    wanted, dialect = columns_of(label, prob, **given), Dialect(delimiter, decimal)
     names, found = [str(path) for path in paths], list[Columns]()
     for number, path in enumerate(names):
         place = Place(path)
@@ -107,8 +116,8 @@ def _read_labels(path: str, log: Log) -> dict[str, str]:
     label, on = log.columns.label, log.columns.on or ""
     columns = Columns(label, (on,)).resolve(column_names(path, log.dialect), Place(path))
     labels: dict[str, str] = {}
-    for rows in replace(log, columns=columns, changes=Changes()).blocks(path):
-        pairs = zip(texts_of(rows, on), texts_of(rows, label), strict=True)
+    for rows in replace(log, paths=(path,), columns=columns, changes=Changes()).blocks():
+        pairs = zip(words_of(rows, on), words_of(rows, label), strict=True)
         for row, (key, text) in enumerate(pairs):
             if key.strip() in labels:
                 what = f"{quote(on)} = {quote(key)} comes twice; which label is the right one?"
@@ -172,23 +181,20 @@ def monitor_files(
     ...     monitor_files(Monitor(), [f"{folder}/monday.npz"], label="y", prob="p").n
     2
     """
-    log, old = open_log(paths, label=label, prob=prob, logits=logits, **columns), monitor.evidence
+    log = open_log(paths, label=label, prob=prob, logits=logits, **columns)
     new, positive = deepcopy(monitor), log.columns.positive
     # A label that was seen on another day is not misspelt because today has none.
     words = Words(set)
-    words[label].update([positive] if positive and old.events else [])
+    words[label].update([positive] if positive and monitor.evidence.events else [])
     for path in log.paths:
         _take_note(new, path)
-        for block in log.blocks(path):
-            scores = scores_of(block, log.columns, log.changes)
-            labels = events_of(block, log.columns, words)
-            if logits and block.n:
-                scores = as_scores(scores, "logits", AS_PROBABILITIES)
-                scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
-            if block.n:
-                new.update(labels, scores)
-    if new.evidence.n == old.n:
-        raise log.place.error("there are no rows.")
+    for block in log.blocks():
+        scores = scores_of(block, log.columns, log.changes)
+        labels = events_of(block, log.columns, words)
+        if logits:
+            scores = as_scores(scores, "logits", AS_PROBABILITIES)
+            scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
+        new.update(labels, scores)
     check_words(words, log.columns, log.place)
     if said := changes_in_words(log.changes):
         new.notes.append(said)
@@ -238,10 +244,9 @@ def _check_classes(true: set[str], predicted: set[str], place: Place) -> None:
             f"No predicted class is among the true ones, which are {quotes(sorted(true))}; the "
             f"predicted ones are {quotes(sorted(predicted))}. Spell both alike."
         )
-    spelt: dict[str, str] = {}
-    for word in sorted(true | predicted):
-        other = spelt.setdefault(plain_word(word), word)
-        if other != word and not (word in true and other in true):
+    known = {plain_word(word): word for word in true}
+    for word in sorted(predicted - true):
+        if other := known.get(plain_word(word)):
             raise place.error(
                 f"{quote(other)} and {quote(word)} look like one class, but one is among the "
                 "predicted classes only. Spell both columns alike."

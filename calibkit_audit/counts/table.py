@@ -10,7 +10,7 @@ from calibkit.bins import EqualWidth
 from calibkit.errors.family import CalibrationError, error_of_tables
 from calibkit.inputs import FloatMatrix, FloatVector, as_array, as_count
 from calibkit.reliability import BinTable
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 from calibkit_audit.incoming import column_names
 
 CELLS = 25_200  # 2^4 * 3^2 * 5^2 * 7: a multiple of every usual number of bins
@@ -18,7 +18,7 @@ _LOOSE = 1e-6  # what the mean of many predictions may be off by rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CountTable(Result):
+class CountTable(Described):
     """Predictions and events of one problem, counted in the G = 25,200 cells of a fine grid.
 
     A database or a cluster counts, by one query, and `from_counts` takes what it has counted:
@@ -106,14 +106,6 @@ class CountTable(Result):
         cell, n, events, sum_p = _count_columns(frame)
         place = np.minimum(cell, CELLS - 1).astype(np.intp)
         mean = sum_p / n
-        off = np.abs(mean * CELLS - place - 0.5) > 0.5 + _LOOSE * CELLS
-        if off.any():
-            row = int(off.argmax())
-            raise ValueError(
-                f"row {row}: the predictions of cell {cell[row]:.0f} have the mean {mean[row]:.9g},"
-                f" which lies outside of it. The cell is floor(p * {CELLS}), and sum_p the sum of "
-                "p."
-            )
         parts = n - events, events
         counts = [np.bincount(place, rows, CELLS) for rows in parts]
         sums = [np.bincount(place, mean * rows, CELLS) for rows in parts]
@@ -155,12 +147,6 @@ class CountTable(Result):
         """Say how much was counted, and on which grid."""
         return f"{spell(self.n, 'prediction')} ({self.view}) counted in {CELLS:,} cells."
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        rows = self.counts.sum(axis=1)
-        used = rows > 0
-        mean = self.sums.sum(axis=1)[used] / rows[used]
-        return {"prediction": mean, "events": self.counts[used, 1], "rows": rows[used]}
-
 
 def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector]:
     """Return cell, n, events and sum_p (if need be of the middles) of rows counted elsewhere."""
@@ -169,14 +155,21 @@ def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, F
         raise ValueError(f"column {missing[0]!r} is not there; the columns are {names!r}.")
     known = [name for name in ("cell", "n", "events", "sum_p") if name in names]
     cell, n, events, *sums = (as_array(frame[name], name).astype(np.float64) for name in known)
-    sum_p = sums[0] if sums else np.minimum((cell + 0.5) / CELLS, 1.0) * n
-    for name, values, least, most, what in (
+    least, middle, most = (np.minimum((cell + part) / CELLS, 1.0) for part in (0, 0.5, 1))
+    sum_p = sums[0] if sums else middle * n
+    for name, values, low, high, what in (
         ("cell", cell, 0, CELLS, f"floor(p * {CELLS}) of a probability in [0, 1]"),
         ("n", n, 1, np.inf, "a number of rows"),
         ("events", events, 0, n, "a number of labels 1, from 0 to n"),
-        ("sum_p", sum_p, 0, n, "a sum of n probabilities"),
+        (
+            "sum_p",
+            sum_p,
+            n * (least - _LOOSE),
+            n * (most + _LOOSE),
+            "the sum of n predictions p of its cell",
+        ),
     ):
-        good = (values >= least) & (values <= most) & ((values % 1 == 0) | (name == "sum_p"))
+        good = (values >= low) & (values <= high) & ((values % 1 == 0) | (name == "sum_p"))
         if not good.all():
             row = int(np.flatnonzero(~good)[0])
             raise ValueError(

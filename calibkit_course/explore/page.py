@@ -129,12 +129,15 @@ def _as_text(pictures: Pictures) -> dict[str, str]:
     return {form: picture.svg for form, picture in pictures.items()} | {"alt": alt}
 
 
+def address_of(shown: Explorer[Any] | Quiz[Any]) -> str:
+    """Return where Python in a page finds it again: the lesson of its view, and its name."""
+    return f"{shown.view.__module__.split('.')[-2:][0]}:{shown.name}"
+
+
 def _block(kind: str, shown: Explorer[Any] | Quiz[Any], content: str) -> str:
-    # Where Python in a page finds it again: the lesson of its view, and its name.
-    lesson = shown.view.__module__.split(".")[-2:][0]
     return (
         f'<div class="{kind}" role="group" aria-label="{escape(shown.title)}" '
-        f'data-explorer="{lesson}:{shown.name}">{content}</div>'
+        f'data-explorer="{address_of(shown)}">{content}</div>'
     )
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from scipy import special
 
-from calibkit.hypothesis_tests import binomial_p_values
+from calibkit.hypothesis_tests.p_values import p_values_of
 from calibkit.hypothesis_tests.tce import TestBasedError, ViewVerdict
 from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.plot import frames, look
@@ -110,12 +110,12 @@ def acceptance_region(error: TestBasedError) -> tuple[FloatVector, FloatVector]:
 
 
 def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
-    """Return the accepted probability nearest to `end`, on the way from k / n, to 1e-9."""
+    """Return the accepted probability nearest to `end`, on the way from k / n, to 1e-8."""
     inside = k / n
     for _ in range(4):
-        grid = np.linspace(inside, end, 257)
-        last = np.flatnonzero(binomial_p_values(k, n, grid) > alpha)[-1]
-        inside, end = float(grid[last]), float(grid[min(last + 1, 256)])
+        grid = np.linspace(inside, end, 129)
+        last = np.flatnonzero(p_values_of(k, n, grid) > alpha)[-1]
+        inside, end = float(grid[last]), float(grid[min(last + 1, 128)])
     return inside
 
 

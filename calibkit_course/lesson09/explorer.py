@@ -49,7 +49,7 @@ _CONTROLS = (
         unit="standard deviations",
         form="{:g}",
     ),
-    Slider("n", "Sample size", (1000, 2000, 6000, 10000), default=6000, unit="predictions"),
+    Slider("n", "Sample size", (1000, 2000, 6000, 8000), default=6000, unit="predictions"),
 )
 
 

@@ -11,7 +11,6 @@ import inspect
 import os
 import re
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,14 +18,12 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup, Tag
 
-from book import bank
 from calibkit_course import open_lesson
 from calibkit_course.learn import Drawing, messages
-from calibkit_course.learn.questions import read_questions
-from tests.browser_pages import asked_on
+from tests.browser_pages import asked_on, html_pages, squeezed
 from tests.helpers import each_case
-from tests.markup import VOID, Page
 from tests.paths import ROOT
 from tools import notebook_files as files
 from tools.lesson_pages import lesson_pages
@@ -36,13 +33,11 @@ BOOK = ROOT / "book"
 HEAVIEST_PAGE = 3_000_000
 FIRST_VISIT = 400_000  # bytes, with styles, scripts and pictures
 ACRONYMS = ("TCE", "MCE", "ACE", "SCE", "ECE")
-# A link may leave the site; what a page loads may not.
-LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "audio": "src"}
 # What may stand between a prediction and its outcome: code and headings; and a fold's own words.
 QUIET = {"pre", "h2", "h3", "summary", "script", "style", "noscript"}
 # Rooms of the package and the course that serve others; no lesson teaches them.
 SHARED = {"doctor", "inputs", "learn", "progress", "results"}
-RELATIONS_THAT_LOAD = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
+LOADING = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
 
 TABLE_OF_CONTENTS = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
 CHAPTERS = [chapter for part in TABLE_OF_CONTENTS["parts"] for chapter in part["chapters"]]
@@ -193,47 +188,29 @@ needs_site = pytest.mark.skipif(
 )
 
 
-class SitePage(Page):
-    """A page of the built site."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path.read_text(encoding="utf-8"))
-        self.path = path
-
-    def with_class(self, name: str) -> list[dict[str, str]]:
-        """Return the attributes of all elements of a class."""
-        return [item for _, item in self.elements if name in item.get("class", "").split()]
-
-    @property
-    def ids(self) -> set[str]:
-        """Targets of links to this page."""
-        return {item["id"] for _, item in self.elements if "id" in item}
-
-    @property
-    def loaded(self) -> list[str]:
-        """Addresses that a browser fetches to show the page."""
-        found = [item[LOADS[tag]] for tag, item in self.elements if item.get(LOADS.get(tag, ""))]
-        links = self.all("link")
-        return found + [
-            link["href"] for link in links if RELATIONS_THAT_LOAD & {*link.get("rel", "").split()}
-        ]
-
-
 def site() -> Path:
     return Path(os.environ.get("CALIBKIT_SITE", ""))
 
 
 def addresses() -> list[str]:
     """Return the pages that readers visit."""
-    if not os.environ.get("CALIBKIT_SITE"):
-        return []
-    found = [*site().glob("book/**/*.html"), *site().glob("notebooks/**/*.html")]
-    return sorted(path.relative_to(site()).as_posix() for path in found)
+    return html_pages(site()) if os.environ.get("CALIBKIT_SITE") else []
 
 
 @cache
-def page(name: str) -> SitePage:
-    return SitePage(site() / name)
+def text(name: str) -> str:
+    return (site() / name).read_text(encoding="utf-8")
+
+
+@cache
+def page(name: str) -> Any:
+    return BeautifulSoup(text(name), "html.parser")
+
+
+@cache
+def ids(name: str) -> set[str]:
+    """Return the targets of links to a page."""
+    return {item["id"] for item in page(name).select("[id]")}
 
 
 def each_page() -> pytest.MarkDecorator:
@@ -254,7 +231,7 @@ def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
 
 @needs_site
 def test_the_notes_of_each_lesson_are_folded() -> None:
-    folds = page("book/instructors.html").text.count(f"<summary>{extension().NOTES}")
+    folds = text("book/instructors.html").count(f"<summary>{extension().NOTES}")
     assert folds == len(FULL_LESSONS)
 
 
@@ -263,56 +240,54 @@ def test_style_sheets_load_nothing_from_another_host() -> None:
     sheets = sorted(site().rglob("*.css"))
     assert any(sheet.name == "book.css" for sheet in sheets)
     for sheet in sheets:
-        text = sheet.read_text(encoding="utf-8")
-        assert not re.search(r"(?:@import|url\()\s*[\"']?\s*(?:https?:)?//", text), sheet.name
+        found = re.search(r"(?:@import|url\()\s*[\"']?\s*(?:https?:)?//", sheet.read_text("utf-8"))
+        assert not found, sheet.name
 
 
 @needs_site
 @each_page()
 def test_links_inside_the_site_lead_somewhere(name: str) -> None:
-    here = page(name)
-    for item in here.all("a"):
-        address, fragment = urldefrag(unquote(item.get("href", "")))
+    for item in page(name).select("a[href]"):
+        address, fragment = urldefrag(unquote(item["href"]))
         if urlsplit(address).scheme or address.startswith("//"):
             continue
-        target = (here.path.parent / address).resolve() if address else here.path
+        target = (site() / name).parent / address if address else site() / name
         assert target.exists(), f"{name}: {item['href']}"
         if fragment and target.suffix == ".html":
-            there = page(target.relative_to(site().resolve()).as_posix()) if address else here
-            assert fragment in there.ids, f"{name}: {item['href']}"
+            there = target.resolve().relative_to(site().resolve()).as_posix()
+            assert fragment in ids(there), f"{name}: {item['href']}"
 
 
 @needs_site
 @each_page()
 def test_a_page_can_be_read_without_seeing_it(name: str) -> None:
     here = page(name)
-    assert here.all("html")[0]["lang"] == "en"
-    article = here.text.partition('<article class="bd-article"')[2]  # the theme prints it again
-    assert article.count("<h1>") == 1
-    for image in here.all("img"):
+    assert here.html["lang"] == "en"
+    assert len(here.select("article.bd-article h1")) == 1
+    for image in here.select("img"):
         if "logo" not in image["src"].rpartition("/")[2]:
-            assert len(image.get("alt", "").split()) >= 5, f"{name}: {image.get('src', '')[:60]}"
+            assert len(image.get("alt", "").split()) >= 5, f"{name}: {image['src'][:60]}"
 
 
 @needs_site
 @each_page()
 def test_a_page_is_light(name: str) -> None:
     """Its own weight: text with embedded explorers, and the images it shows."""
-    here = page(name)
-    images = {item["src"] for item in here.all("img") if not item["src"].startswith("data:")}
-    weight = len(here.text.encode())
-    weight += sum((here.path.parent / source).stat().st_size for source in images)
+    here, whole = page(name), text(name)
+    images = {one["src"] for one in here.select('img:not([src^="data:"])')}
+    parts = [(site() / name).parent / source for source in images]
+    weight = len(whole.encode()) + sum(part.stat().st_size for part in parts)
     assert weight <= HEAVIEST_PAGE, f"{weight / 1e6:.1f} MB"
-    assert not re.search(r"fontawesome|searchindex|<i class=.fa|<span class=.fa", here.text)
-    assert ("tex-chtml" in here.text) == ('class="math ' in here.text)
-    shown = {item["href"] for item in here.all("use")}
-    drawn = {f"#{item['id']}" for item in here.all("symbol")}
+    assert not re.search(r"fontawesome|searchindex|<i class=.fa|<span class=.fa", whole)
+    assert ("tex-chtml" in whole) == ('class="math ' in whole)
+    shown = {item["href"] for item in here.select("use")}
+    drawn = {f"#{item['id']}" for item in here.select("symbol")}
     assert shown == drawn and "#fa-bars" in shown
 
 
 @needs_site
 def test_a_policy_makes_no_page_wait_for_one_script_after_the_other() -> None:
-    head = page("book/audit_a_file.html").text.partition("</head>")[0]
+    head = text("book/audit_a_file.html").partition("</head>")[0]
     assert "Content-Security-Policy" in head
     waits = re.findall(r'<script src="[^"]*?([\w.]+)(?:\?[^"]*)?"', head)
     assert waits == ["documentation_options.js"] and head.count("<script defer src=") >= 8
@@ -321,9 +296,12 @@ def test_a_policy_makes_no_page_wait_for_one_script_after_the_other() -> None:
 @needs_site
 def test_a_first_visit_loads_four_tenths_of_a_megabyte() -> None:
     """Compressed, as servers send it."""
-    here = page("book/intro.html")
-    loaded = {address.partition("?")[0] for address in here.loaded if "data:" not in address}
-    parts = [here.path, *(here.path.parent / address for address in sorted(loaded))]
+    here, parts = page("book/intro.html"), {site() / "book" / "intro.html"}
+    loaded = [one["src"] for one in here.select("[src]")]
+    loaded += [one["href"] for one in here.select("link") if LOADING & {*one.get("rel", [])}]
+    for address in loaded:
+        if not address.startswith("data:"):
+            parts.add((site() / "book" / address.partition("?")[0]).resolve())
     weight = sum(len(gzip.compress(part.read_bytes())) for part in parts)
     assert weight <= FIRST_VISIT, f"{weight / 1e6:.2f} MB"
     assert "searchindex" in (site() / "search.html").read_text(encoding="utf-8")
@@ -334,97 +312,62 @@ def test_a_first_visit_loads_four_tenths_of_a_megabyte() -> None:
 def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     here, cells = page(name), files.read_source(ROOT / name.replace(".html", ".md")).cells
     tagged = [tag for cell in cells if cell.cell_type == "code" for tag in files.tags(cell)]
-    assert len(here.with_class("tag_solution")) == tagged.count("solution")
-    assert len(here.with_class("tag_hide-cell")) == tagged.count("hide-cell")
-    explorers = here.with_class("ck-explorer") + here.with_class("ck-quiz")
+    assert len(here.select(".tag_solution")) == tagged.count("solution")
+    assert len(here.select(".tag_hide-cell")) == tagged.count("hide-cell")
+    explorers = here.select(".ck-explorer, .ck-quiz")
     assert len(explorers) == tagged.count("widget")
-    assert len(here.with_class("ck-item")) == 4 * tagged.count("quiz")
-    assert [source.partition("?")[0] for item in here.all("script")
-            if "question_bank" in (source := item.get("src") or "")] == [
-        f"{'../' * name.count('/')}_static/question_bank.js"
-    ]  # fmt: skip
+    asked = [f"q-{Path(name).name[:2]}-{place}" for place in (1, 2, 3, 4)]
+    assert [item["id"] for item in here.select(".ck-item")] == asked * tagged.count("quiz")
     assert all(item["aria-label"] for item in explorers)
-    assert not here.with_class("traceback") and not here.with_class("stderr")
-    assert "application/vnd.jupyter.widget" not in here.text and "require.js" not in here.text
-    assert any(item.get("src", "").partition("?")[0].endswith("explorer.js")
-               for item in here.all("script"))  # fmt: skip
+    assert not here.select(".traceback, .stderr")
+    assert "application/vnd.jupyter.widget" not in text(name) and "require.js" not in text(name)
+    static = "../" * name.count("/") + "_static"
+    for script in ("question_bank", "explorer"):
+        assert len(here.select(f'script[src^="{static}/{script}.js"]')) == 1
 
 
-class Folds(HTMLParser):
-    """What of a page a reader sees before any guess, and what each fold holds."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.around: list[str | None] = []  # each <details>: the predictions of a fold, or None
-        self.silent: list[str] = []  # elements whose text may stay
-        self.seen: list[str] = []  # all text outside of folds
-        self.held: dict[str, str] = {}
-        self.answers: dict[str, list[str]] = {}
-        self.fields: set[str] = set()
-        self.pending: list[str] = []  # predictions asked and not yet revealed
-        self.revealed: list[str] = []
-        self.spoilt: list[str] = []
-        self.exercise = False  # its text stays in sight
-        self.open_folds = self.asleep = self.headings = self.sliders = 0
-        self.feed(text)
-
-    @property
-    def fold(self) -> str | None:
-        return next((ids for ids in self.around if ids is not None), None)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        item = {key: value or "" for key, value in attrs}
-        kinds = set(item.get("class", "").split())
-        if tag == "details":
-            is_fold = "ck-fold" in kinds
-            self.around.append(item["data-predictions"] if is_fold else None)
-            self.open_folds += is_fold and "open" in item
-        if tag == "section":
-            self.exercise = item.get("id", "").startswith("exercise-")
-        self.exercise &= "tag_solution" not in kinds
+def spoilt(article: Any) -> list[str]:
+    """Return what is seen between a prediction and its outcome, and what has no outcome."""
+    found, pending = [], list[str]()
+    for node in article.descendants:
+        kinds = node.get("class", []) if isinstance(node, Tag) else []
         if "ck-guess" in kinds:
-            self.pending.append(item["data-prediction"])
-            self.answers[self.pending[-1]] = []
+            pending.append(node["data-prediction"])
         if "ck-verdict" in kinds:
-            self.pending.remove(item["data-prediction"])
-            self.revealed.append(f"{item['data-prediction']} in {self.fold}")
-        if self.silent or tag in QUIET or kinds & {"ck-guess", "tag_predict"}:
-            self.silent += [tag] * (tag not in VOID)
-        if self.silent and self.silent[0] == "div" and tag in ("button", "input"):
-            self.asleep += "disabled" in item
-            if item.get("type") == "range":
-                self.sliders += 1
-            elif "value" in item:
-                self.answers[self.pending[-1]].append(item["value"])
-            elif tag == "input":
-                self.fields.add(self.pending[-1])
-        self.headings += tag in ("h1", "h2", "h3") and self.fold is not None
-        if self.pending and self._is_open(self.pending[-1]) and tag in ("img", "table"):
-            self.spoilt.append(f"{self.pending[-1]}: {item}")
+            pending.remove(node["data-prediction"])
+        is_seen = node.name in ("img", "table") or (node.name is None and node.strip())
+        if pending and is_seen and not may_stay(node, pending[-1]):
+            found.append(f"{pending[-1]}: {node}")
+    return found + pending
 
-    def handle_endtag(self, tag: str) -> None:
-        if self.silent and tag not in VOID:
-            while self.silent.pop() != tag:
-                pass
-        if tag == "details":
-            self.around.pop()
 
-    def handle_data(self, data: str) -> None:
-        if self.fold is not None:
-            self.held[self.fold] = self.held.get(self.fold, "") + data
-        else:
-            self.seen.append(data)
-        if self.pending and not self.silent and data.strip() and self._is_open(self.pending[-1]):
-            self.spoilt.append(f"{self.pending[-1]}: {data.strip()}")
-
-    def _is_open(self, pid: str) -> bool:
-        return pid not in (self.fold or "").split() and not self.exercise
+def may_stay(node: Any, pid: str) -> bool:
+    """Tell whether something stands in the fold of a prediction, or is quiet, or an exercise."""
+    for part in node.parents:
+        kinds = {*part.get("class", [])}
+        if node.name is None and (part.name in QUIET or kinds & {"ck-guess", "tag_predict"}):
+            return True
+        if pid in part.get("data-predictions", "").split():
+            return True
+        if part.get("id", "").startswith("exercise-"):
+            return not node.find_parent(class_="tag_solution")
+    return False
 
 
 @cache
-def folds(name: str) -> Folds:
-    text = page(name).text
-    return Folds(text[text.index("<article") : text.index("</article>")])
+def seen(name: str) -> str:
+    """Return what stands outside of folds."""
+    return squeezed(
+        "".join(
+            text
+            for text in article(name).find_all(string=True)
+            if not text.find_parent(class_="ck-fold")
+        )
+    )
+
+
+def article(name: str) -> Any:
+    return page(name).select_one("article")
 
 
 def cell(*tags: str, source: str = "") -> Any:
@@ -481,78 +424,63 @@ def test_what_is_folded_and_what_stays_in_sight() -> None:
     ]  # fmt: skip
 
 
-def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
-    questions = read_questions("06")
-    page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))
-    extension("predict_first").Page({}, questions).fold(page)
-    forms = [node.astext() for node in page.children[1:]]
-    assert forms == [bank.item(question) for question in questions]
-    assert [re.findall(r'class="ck-item" id="(.*?)"', form) for form in forms] == [
-        [f"q-06-{place}"] for place in (1, 2, 3, 4)
-    ]
-
-
-def words(text: str) -> str:
-    """Return a text without what HTML and code marks change about it."""
-    return re.sub(r"[\s`]+", " ", text).strip()
-
-
 @needs_site
 @each_lesson()
 def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
     name: str, subtests: pytest.Subtests
 ) -> None:
-    predictions, here = asked_on(name), folds(name)
-    assert sorted(here.answers) == sorted(predictions)  # the page has its own order
-    drawn = {pid for pid, asked in predictions.items() if isinstance(asked, Drawing)}
-    assert here.fields == {pid for pid, one in predictions.items() if not one.options} - drawn
+    predictions, here = asked_on(name), article(name)
+    forms = {form["data-prediction"]: form for form in here.select(".ck-guess")}
+    assert sorted(forms) == sorted(predictions)  # the page has its own order
     for pid, prediction in predictions.items():
         with subtests.test(pid=pid, prediction=prediction):
-            assert here.answers[pid] == list(prediction.options)
-            held = words("".join(text for ids, text in here.held.items() if pid in ids.split()))
-            outcome = "" if pid in drawn else prediction.shown(prediction.outcome)
+            is_drawn = isinstance(prediction, Drawing)
+            offered = [button["value"] for button in forms[pid].select("button[value]")]
+            assert offered == list(prediction.options)
+            has_field = bool(forms[pid].select("input:not([type=range])"))
+            assert has_field == (not prediction.options and not is_drawn)
+            (verdict,) = here.select(f'.ck-verdict[data-prediction="{pid}"]')
+            assert verdict in here.select(f'.ck-fold[data-predictions~="{pid}"] .ck-verdict')
+            folds = here.select(f'.ck-fold[data-predictions~="{pid}"]')
+            held = squeezed("".join(fold.get_text() for fold in folds))
+            outcome = "" if is_drawn else prediction.shown(prediction.outcome)
             assert f"Outcome {pid}: {outcome}" in held
-            assert (f'data-prediction="{pid}" data-canvas' in page(name).text) == (pid in drawn)
-            assert words(prediction.why) in held
-            assert words(prediction.why) not in words("".join(here.seen))
-    assert len(here.revealed) == len(predictions)
-    assert all(pid.split()[0] in pid.split()[2:] for pid in here.revealed)
+            assert (f'data-prediction="{pid}" data-canvas' in text(name)) == is_drawn
+            assert squeezed(prediction.why) in held and squeezed(prediction.why) not in seen(name)
 
 
 @needs_site
 @each_lesson()
 def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(name: str) -> None:
-    here = folds(name)
-    assert here.spoilt == [] and here.pending == [] and here.open_folds == 0
-    assert here.headings == 0  # links from the page's contents meet no closed fold
-    seen = "".join(here.seen).replace("Outcome of", "")
-    assert not re.search(r"\bOutcome\b", seen)
-    assert messages.NO_GUESS not in page(name).text
-    assert "A wrong guess costs nothing." not in page(name).text  # what to type stands in the code
+    here = article(name)
+    assert spoilt(here) == []
+    # Links from the page's contents meet no closed fold.
+    assert here.select(".ck-fold[open], .ck-fold :is(h1, h2, h3)") == []
+    assert not re.search(r"\bOutcome\b", seen(name).replace("Outcome of", ""))
+    assert messages.NO_GUESS not in text(name)
+    assert "A wrong guess costs nothing." not in text(name)  # what to type stands in the code
 
 
 @needs_site
 @each_lesson()
 def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> None:
-    here, asked = folds(name), asked_on(name)
-    drawn = sum(isinstance(one, Drawing) for one in asked.values())  # two buttons, no confidence
-    buttons = sum(max(1, len(answers)) for answers in here.answers.values()) + drawn
-    assert here.sliders == len(here.answers) - drawn
-    assert here.asleep == buttons + len(here.fields) + here.sliders
-    text = page(name).text
-    assert text.count('<details class="ck-fold"') == text.count('<span class="ck-hint">')
-    assert text.count("<noscript><span>Guess in your mind") == len(here.answers)
+    here, asked = article(name), asked_on(name)
+    drawn = sum(isinstance(one, Drawing) for one in asked.values())  # no confidence
+    assert len(here.select(".ck-guess input[type=range]")) == len(asked) - drawn
+    asleep = here.select(".ck-guess :is(button, input):not([hidden])")
+    assert len(asleep) >= 2 * len(asked) and all(one.has_attr("disabled") for one in asleep)
+    assert len(here.select("details.ck-fold")) == len(here.select("span.ck-hint"))
+    assert text(name).count("<noscript><span>Guess in your mind") == len(asked)
 
 
 @needs_site
 @pytest.mark.parametrize("room", extension().rooms() if addresses() else [])
 def test_every_public_name_is_documented_and_its_room_links_a_lesson(room: str) -> None:
-    here = page(f"book/api/{room}.html")
+    address = f"book/api/{room}.html"
     module = importlib.import_module(room)
     for name in extension().public_names(module):
         if callable(getattr(module, name)) and not inspect.ismodule(getattr(module, name)):
-            assert f"{room}.{name}" in here.ids, name
-    lessons = [a for a in here.all("a") if "../../notebooks/" in a.get("href", "")]
-    linked = [a for a in lessons if "internal" in a["class"] and "reference" in a["class"]]
+            assert f"{room}.{name}" in ids(address), name
+    linked = page(address).select('a.internal.reference[href*="../../notebooks/"]')
     house, _, name = room.partition(".")
     assert linked or house == "calibkit_audit" or name in SHARED, room

@@ -38,6 +38,11 @@ class Looks:
             visit.elsewhere.clear()
             visit.messages.clear()
             self.seen[name] = found
+        # Beyond the screen, and in a box that scrolls without saying so.
+        page.set_viewport_size(TELEPHONE)
+        for style in ("", "overflow: auto"):
+            page.evaluate(script("plant"), style)
+        self.planted = page.evaluate(script("cut_text"))
         visit.close()
 
     def _barriers(self, page: Any, name: str) -> dict[str, list[Any]]:
@@ -101,9 +106,9 @@ class Looks:
 
 
 @pytest.fixture(scope="module")
-def looks(browser: Any, site: str, root: Path) -> Looks:
+def looks(browser: Any, site: str) -> Looks:
     """Return what is seen on all pages, which are visited once."""
-    return Looks(browser, site, html_pages(root))
+    return Looks(browser, site, html_pages())
 
 
 def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
@@ -113,18 +118,7 @@ def test_every_page_is_complete_without_any_other_host(looks: Looks) -> None:
 
 def test_nothing_is_cut_off_on_a_telephone_and_no_line_of_code_at_a_desk(looks: Looks) -> None:
     assert looks.of("too wide", "cut text", "cut off") == []
-
-
-@pytest.mark.parametrize("name", [LESSON, "book/glossary.html"])
-def test_cut_text_would_be_found(browser: Any, site: str, name: str) -> None:
-    """Beyond the screen, and in a box that scrolls without saying so."""
-    visit = Visit(browser, site, viewport=TELEPHONE)
-    page = visit.open(name)
-    assert page.evaluate(script("cut_text")) == []
-    for style in ("", "overflow: auto"):
-        page.evaluate(script("plant"), style)
-    assert page.evaluate(script("cut_text")) == ["planted"] * 2
-    visit.close()
+    assert looks.planted == ["planted"] * 2, "cut text would be found"
 
 
 def test_every_figure_and_its_letters_fit_a_telephone_or_say_that_they_scroll(looks: Looks) -> None:

@@ -3,18 +3,12 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from calibkit import CalibrationWarning, log_loss
-from calibkit.fakes import LogitDistortion
-from calibkit_audit import AuditSettings, audit
 from calibkit_audit.auditing.settings import CODES, FINDINGS
 from calibkit_audit.cli.arguments import command_parser
 from calibkit_course import data
 from tests.paths import lesson_text
-
-QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
 
 def capstone(root: Path) -> str:
@@ -37,16 +31,6 @@ def test_the_capstone_names_the_findings(root: Path, subtests: pytest.Subtests) 
     for codes in FINDINGS.values():
         with subtests.test(codes=codes):
             assert all(f"`{code}`" in capstone(root) for code in codes)
-
-
-def test_step_6_works_where_no_repair_is_recommended() -> None:
-    sample = LogitDistortion().sample(900, rng=0)
-    first, last = slice(600), slice(600, None)
-    report = audit(sample.y_true[first], sample.y_prob[first], settings=QUICK)
-    assert report.repair is None
-    with pytest.warns(CalibrationWarning, match="not recommended"):
-        repaired = report.calibrator.calibrate(sample.y_prob[last])
-    assert np.isfinite(log_loss(sample.y_true[last], repaired).value)
 
 
 def test_files_that_the_capstone_names_exist(root: Path) -> None:

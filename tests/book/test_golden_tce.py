@@ -14,7 +14,7 @@ from book.experiments.tce.general import general_error, general_error as general
 from book.experiments.tce.measures import AsGiven, sized
 from book.experiments.tce.t_test import TTest, percent_by_t
 from calibkit import bins, hypothesis_tests
-from tests.helpers import each_case, golden
+from tests.helpers import coarse_binary, each_case, golden
 
 SMALL = golden("tce_small.json")
 BLOCKS = [(case, block) for case in SMALL for block in case["blocks"]]
@@ -56,16 +56,9 @@ def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subt
                 assert wrong or gap == pytest.approx(want[key], abs=1e-12)
 
 
-def coarse(seed: int = 0, n: int = 300) -> tuple[Any, Any]:
-    """Predictions with ties, on edges and at both ends."""
-    rng = np.random.default_rng(seed)
-    prob = rng.integers(0, 41, n) / 40
-    return (rng.random(n) < prob**1.4).astype(int), prob
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_named_errors_are_members(seed: int) -> None:
-    label, prob = coarse(seed)
+    label, prob = coarse_binary(300, 40, seed)  # ties, on edges and at both ends
     pairs = [
         (general(label, prob), ck.expected_calibration_error(label, prob)),
         (general(label, prob, bins=bins.EqualMass(15)), ck.adaptive_calibration_error(label, prob)),

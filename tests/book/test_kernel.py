@@ -11,14 +11,11 @@ from book.experiments.kernel import KernelRule, kernel_error
 from tests.helpers import binary_data
 
 
-def by_pairs(labels: Any, prob: Any, length_scale: float) -> float:
-    """Walk through all pairs, the slow and simple way."""
-    total = 0.0
-    for i in range(len(prob)):
-        for j in range(i):
-            kernel = np.exp(-((prob[i] - prob[j]) ** 2) / (2 * length_scale**2))
-            total += kernel * (labels[i] - prob[i]) * (labels[j] - prob[j])
-    return 2 * total / (len(prob) * (len(prob) - 1))
+def over_pairs(products: Any, prob: Any, length_scale: float) -> float:
+    """Return the mean over all pairs of two rows, the slow and simple way."""
+    kernel = np.exp(-(np.subtract.outer(prob, prob) ** 2) / (2 * length_scale**2))
+    np.fill_diagonal(kernel, 0)
+    return float((kernel * products).sum() / (len(prob) * (len(prob) - 1)))
 
 
 @given(
@@ -28,14 +25,14 @@ def by_pairs(labels: Any, prob: Any, length_scale: float) -> float:
 @settings(max_examples=50, deadline=None)
 def test_the_series_is_the_sum_over_pairs(rows, length_scale) -> None:
     prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
-    found = kernel_error(labels, prob, length_scale)
-    assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-13)
+    gap = labels - prob
+    wanted = over_pairs(np.outer(gap, gap), prob, length_scale)
+    assert kernel_error(labels, prob, length_scale) == pytest.approx(wanted, abs=1e-13)
 
 
 def test_the_scale_of_source_000() -> None:
     """A kernel on the labels too, as there: sum its four label pairs and compare the factor."""
     labels, prob = binary_data(40, seed=2)
-    near = np.exp(-((prob[:, np.newaxis] - prob) ** 2) / 2)
 
     def on_labels(one: Any, other: Any) -> Any:
         return np.where(one == other, 1.0, np.exp(-0.5))
@@ -46,10 +43,8 @@ def test_the_scale_of_source_000() -> None:
         total[i, j] = on_labels(yi, yj)
         total[i, j] -= sum(pi[a] * on_labels(a, yj) + pj[a] * on_labels(yi, a) for a in (0, 1))
         total[i, j] += sum(pi[a] * pj[b] * on_labels(a, b) for a in (0, 1) for b in (0, 1))
-    pairs = near * total
-    published = (pairs.sum() - np.trace(pairs)) / (40 * 39)
-    ours = kernel_error(labels, prob, 1)
-    assert ours * 2 * (1 - np.exp(-0.5)) == pytest.approx(published, abs=1e-14)
+    ours = kernel_error(labels, prob, 1) * 2 * (1 - np.exp(-0.5))
+    assert ours == pytest.approx(over_pairs(total, prob, 1), abs=1e-14)
 
 
 @pytest.mark.parametrize("length_scale", [0.05, 0.1, 1.0])
@@ -72,9 +67,6 @@ def test_it_is_unbiased_under_miscalibration_too() -> None:
     truth = prob**1.5
     labels = np.array(list(product([0, 1], repeat=8)))
     chance = np.prod(np.where(labels == 1, truth, 1 - truth), axis=1)
-    kernel = np.exp(-((prob[:, np.newaxis] - prob) ** 2) / (2 * 0.1**2))
-    gap = truth - prob
-    pairs = kernel * np.outer(gap, gap)
-    expected = (pairs.sum() - np.trace(pairs)) / 56
+    wanted = over_pairs(np.outer(truth - prob, truth - prob), prob, 0.1)
     found = chance @ KernelRule(prob, 0.1).statistic(labels - prob)
-    assert found == pytest.approx(expected, abs=1e-15)
+    assert found == pytest.approx(wanted, abs=1e-15)

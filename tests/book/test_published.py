@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from book.experiments import figures, pages, published
+from book.experiments import figures, published
 from calibkit_audit.clinic import calibration_in_the_large, calibration_slope
 from calibkit_course import data
 
@@ -26,10 +26,7 @@ def test_the_bins_of_the_figures_are_those_of_their_sources() -> None:
 
 
 @pytest.mark.long
-def test_the_page_is_up_to_date_and_its_claims_hold(subtests: pytest.Subtests) -> None:
-    text = published.PAGE.read_text("utf-8")
-    blocks = published.blocks()
-    assert pages.filled(text, blocks) == text, "run: python -m book.experiments.published"
+def test_the_claims_of_the_page_hold(subtests: pytest.Subtests) -> None:
     rows, fits = published.examples()
     for name, (printed, found) in (rows | published.others() | published.clinic()).items():
         with subtests.test(name):

@@ -33,9 +33,3 @@ def test_each_part_says_where_it_is_taught_and_what_is_not_here() -> None:
     for part in PARTS:
         assert "**Where it is taught**" in part and "**Not here**" in part
         assert len(part.split()) < 500  # one screen of words beside its figure
-
-
-def test_readers_words_are_main_entries_of_the_index_so_that_the_search_has_them_first() -> None:
-    words = "net benefit|O/E|ICI|calibration slope|traffic light|Hosmer–Lemeshow"
-    for word in words.split("|"):
-        assert re.search(rf"^```\{{index\}}.*! {word}\b", PAGE.read_text("utf-8"), re.M), word

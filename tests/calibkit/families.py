@@ -87,6 +87,14 @@ def fitted(model: Any, scores: Any, y: Any, **options: Any) -> Any:
         return clone(model).fit(scores, y, **options)
 
 
+def logits_and_labels(seed: int, n: int = 500, k: int = 4, mixed: float = 0.3) -> tuple[Any, Any]:
+    """Draw logits that a matrix maps to the true ones, and labels."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(n, k)) * 1.5
+    y = (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
+    return 1.8 * truth @ (np.eye(k) + mixed * rng.normal(size=(k, k)) / k), y
+
+
 n = 60
 alternating, some = np.arange(n) % 2, binary_data(n, seed=2)[1]
 # Labels and predictions that tempt a fit to go astray.

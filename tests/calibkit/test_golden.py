@@ -97,54 +97,54 @@ class TestTablesOfTheTutorial:
     def test_the_predicted_label(self, table: dict[str, Any]) -> None:
         for row, seen in zip(table["bins"], table["top_label"], strict=True):
             problem = ck.binary_problem(*rows_of([row]), view="top-label")
-            confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
+            confidence = float(Fraction(seen["conf"]))
+            accuracy = float(Fraction(seen["acc"]))
             assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
             # Exactly 1/2 is class 0 here and class 1 there, right equally often.
             assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
 
 
-class TestScoresOfTheTutorial:
-    scores = SLIDES["scores"]
-    truth = np.array([0, 0, 1, 1, 2, 2])
+TRUTH = np.array([0, 0, 1, 1, 2, 2])
 
-    def check(self, key: str, rows: Any) -> None:
-        expected = self.scores[key]
-        top = ck.binary_problem(self.truth, rows, view="top-label")
-        assert rows.argmax(axis=1).tolist() == [k - 1 for k in expected["pred"]]
-        assert top.prob == pytest.approx(expected["conf"], abs=1e-12)
-        assert top.label.mean() == pytest.approx(expected["accuracy"], abs=1e-12)
-        assert float(ck.brier_score(self.truth, rows)) == pytest.approx(
-            expected["brier"], abs=1e-12
-        )
-        assert float(ck.log_loss(self.truth, rows)) == pytest.approx(float(expected["nll"]))
 
-    def test_nearly_uniform_rows(self) -> None:
-        """Printed as accuracy 1/3; it is 1/2, so the model is not calibrated."""
-        rows = np.full((6, 3), 1 / 3 - 0.01)
-        rows[range(6), [0, 1, 2, 1, 1, 2]] = 1 / 3 + 0.02
-        self.check("PSR table 1 (eps=.01); the slide says accuracy 1/3", rows)
-        gap = ck.expected_calibration_error(self.truth, rows, view="top-label")
-        assert float(gap) == pytest.approx(1 / 6 - 0.02, abs=1e-12)
+def check(key: str, rows: Any) -> None:
+    expected = SLIDES["scores"][key]
+    top = ck.binary_problem(TRUTH, rows, view="top-label")
+    assert rows.argmax(axis=1).tolist() == [k - 1 for k in expected["pred"]]
+    assert top.prob == pytest.approx(expected["conf"], abs=1e-12)
+    assert top.label.mean() == pytest.approx(expected["accuracy"], abs=1e-12)
+    assert float(ck.brier_score(TRUTH, rows)) == pytest.approx(expected["brier"], abs=1e-12)
+    assert float(ck.log_loss(TRUTH, rows)) == pytest.approx(float(expected["nll"]))
 
-    def test_calibrated_in_its_top_label_and_yet_infinitely_bad(self) -> None:
-        rows = np.array([[2, 1, 0], [0, 1, 2], [0, 2, 1], [0, 1, 2], [1, 0, 2], [0, 1, 2]]) / 3
-        self.check("PSR table 2; the slide says accuracy 2/3", rows)
-        gap = ck.expected_calibration_error(self.truth, rows, view="top-label")
-        assert float(gap) == pytest.approx(0, abs=1e-15)
 
-    def test_certain_and_right(self) -> None:
-        self.check("PSR table 3", np.eye(3)[self.truth])
+def test_nearly_uniform_rows() -> None:
+    """Printed as accuracy 1/3; it is 1/2, so the model is not calibrated."""
+    rows = np.full((6, 3), 1 / 3 - 0.01)
+    rows[range(6), [0, 1, 2, 1, 1, 2]] = 1 / 3 + 0.02
+    check("PSR table 1 (eps=.01); the slide says accuracy 1/3", rows)
+    gap = ck.expected_calibration_error(TRUTH, rows, view="top-label")
+    assert float(gap) == pytest.approx(1 / 6 - 0.02, abs=1e-12)
 
-    @pytest.mark.parametrize(
-        ("name", "row"), [("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])]
-    )
-    def test_two_predictions_for_one_event(self, name, row) -> None:
-        expected = self.scores["Brier/NLL example"]
-        assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
-        nats = float(ck.log_loss([0], [row]))
-        assert nats == pytest.approx(expected[f"nll_ln_{name}"])
-        # The tutorial prints base 10, which is another unit.
-        assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
+
+def test_calibrated_in_its_top_label_and_yet_infinitely_bad() -> None:
+    rows = np.array([[2, 1, 0], [0, 1, 2], [0, 2, 1], [0, 1, 2], [1, 0, 2], [0, 1, 2]]) / 3
+    check("PSR table 2; the slide says accuracy 2/3", rows)
+    gap = ck.expected_calibration_error(TRUTH, rows, view="top-label")
+    assert float(gap) == pytest.approx(0, abs=1e-15)
+
+
+def test_certain_and_right() -> None:
+    check("PSR table 3", np.eye(3)[TRUTH])
+
+
+@pytest.mark.parametrize(("name", "row"), [("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])])
+def test_two_predictions_for_one_event(name, row) -> None:
+    expected = SLIDES["scores"]["Brier/NLL example"]
+    assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
+    nats = float(ck.log_loss([0], [row]))
+    assert nats == pytest.approx(expected[f"nll_ln_{name}"])
+    # The tutorial prints base 10, which is another unit.
+    assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
 
 
 # --- finite classifiers, exactly ----------------------------------------------------------------

@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
-from tests.helpers import binary_data, exact_distinct_edges, exact_equal_mass_edges, exact_table
+from tests.helpers import (
+    binary_data,
+    exact_distinct_edges,
+    exact_equal_mass_edges,
+    exact_table,
+    rows_with,
+)
 from tests.paths import ROOT
 
 
@@ -36,46 +42,39 @@ def test_tables_agree_with_scikit_learn(strategy: str, bins: Any) -> None:
     assert table.frequency[table.occupied] == pytest.approx(frequency, abs=1e-12)
 
 
-class TestEmptyBins:
-    table = ck.reliability_table([0, 1], [0.05, 0.95], bins=10)
-
-    def test_are_nan_rows_of_weight_zero(self) -> None:
-        assert self.table.occupied.tolist() == [True] + 8 * [False] + [True]
-        empty = ~self.table.occupied
-        columns = np.stack([self.table.mean_prob, self.table.frequency, self.table.gap])
-        assert np.array_equal(np.isnan(columns), np.broadcast_to(empty, (3, 10)))
-        assert (self.table.weight[empty] == 0).all()
-
-    def test_are_dashes_in_html_and_rows_in_the_frame(self) -> None:
-        pytest.importorskip("pandas")
-        assert self.table._repr_html_().count("<td>–</td>") == 3 * 8
-        assert len(self.table.to_frame()) == 10
+SPARSE = ck.reliability_table([0, 1], [0.05, 0.95], bins=10)
 
 
-class TestColumns:
-    labels, prob = binary_data(500)
-    table = ck.reliability_table(labels, prob, bins=8)
+def test_empty_bins_are_nan_rows_of_weight_zero() -> None:
+    assert SPARSE.occupied.tolist() == [True] + 8 * [False] + [True]
+    empty = ~SPARSE.occupied
+    columns = np.stack([SPARSE.mean_prob, SPARSE.frequency, SPARSE.gap])
+    assert np.array_equal(np.isnan(columns), np.broadcast_to(empty, (3, 10)))
+    assert (SPARSE.weight[empty] == 0).all()
 
-    def test_derived_columns(self) -> None:
-        table = self.table
-        assert table.gap == pytest.approx(table.mean_prob - table.frequency)
-        assert table.weight == pytest.approx(table.count / 500)
-        assert table.weight.sum() == pytest.approx(1, abs=1e-12)
-        assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
-        assert table.width == pytest.approx(np.full(8, 1 / 8))
-        assert (table.n, table.n_bins) == (500, 8)
+
+def test_empty_bins_are_dashes_in_html_and_rows_in_the_frame() -> None:
+    assert SPARSE._repr_html_().count("<td>–</td>") == 3 * 8
+    assert len(SPARSE.to_frame()) == 10
+
+
+def test_derived_columns() -> None:
+    table = ck.reliability_table(*binary_data(500), bins=8)
+    assert table.gap == pytest.approx(table.mean_prob - table.frequency)
+    assert table.weight == pytest.approx(table.count / 500)
+    assert table.weight.sum() == pytest.approx(1, abs=1e-12)
+    assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
+    assert table.width == pytest.approx(np.full(8, 1 / 8))
+    assert (table.n, table.n_bins) == (500, 8)
 
 
 # No edge fits between 1 and the float below it: see the tests of bins.
 probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40), st.integers(1, 40)
-)
-@settings(max_examples=80)
-def test_any_table_agrees_with_exact_loops(rows: list[tuple[bool, float]], n_bins: int) -> None:
-    labels, prob = map(np.array, zip(*rows, strict=True))
+@given(rows_with(probabilities), st.integers(1, 40))
+def test_any_table_agrees_with_exact_loops(rows: Any, n_bins: int) -> None:
+    labels, prob = rows
     for bins, edges in (
         (n_bins, [k / n_bins for k in range(n_bins + 1)]),
         (ck.EqualMass(n_bins), exact_equal_mass_edges(prob, n_bins)),

@@ -39,13 +39,3 @@ def test_the_lesson_names_what_a_docstring_says_it_teaches(name, number) -> None
     assert named(text, name) or named(text.lower(), TERMS.get(name, name).lower()), (
         f"lesson {number} never names {name}: mend the docstring, or the lesson"
     )
-
-
-def test_no_term_is_left_over() -> None:
-    """A term is for what some lesson leaves unnamed; else it would hide a later slip."""
-    needed = {name for name, number in claims() if not named(lesson_text(number), name)}
-    assert set(TERMS) == needed
-
-
-def test_a_false_claim_would_be_found() -> None:
-    assert not named(lesson_text("01"), "PavaBC") and named(lesson_text("08"), "PavaBC")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import calibkit as ck
 from tests.helpers import binary_data, class_data, coarse_binary, coarse_classes
@@ -47,7 +47,6 @@ def error(data: Any, bins: Any, norm: float = 1, **options: Any) -> float:
 
 @pytest.mark.slow
 @given(binary(), binnings, st.sampled_from(["mass", "equal"]))
-@settings(max_examples=80)
 def test_errors_lie_between_the_signed_gap_and_those_of_distinct_predictions(
     data: Any, bins: Any, weights: str
 ) -> None:
@@ -66,7 +65,6 @@ def test_errors_lie_between_the_signed_gap_and_those_of_distinct_predictions(
 
 @pytest.mark.slow
 @given(binary(), st.sampled_from([1, 2, 3, 5]), st.sampled_from([2, 3, 4]))
-@settings(max_examples=80)
 def test_refining_never_lowers_an_error(data: Any, n_bins: int, factor: int) -> None:
     """Every edge of the coarse bins is an edge of the fine ones."""
     for norm in (1, 2, inf):
@@ -82,7 +80,6 @@ def test_bins_that_are_not_nested_may_go_either_way() -> None:
 
 @pytest.mark.slow
 @given(classes(), binnings, st.sampled_from(NORMS))
-@settings(max_examples=100)
 def test_class_by_class(data: Any, bins: Any, norm: float) -> None:
     """Signed gaps are a floor and cancel; the names of classes do not matter."""
     labels, prob = data
@@ -100,7 +97,6 @@ def test_class_by_class(data: Any, bins: Any, norm: float) -> None:
 
 
 @given(seeds, st.integers(1, 20))
-@settings(max_examples=60)
 def test_both_classes_of_two_have_the_same_error(seed: int, n_bins: int) -> None:
     """Mirrored bins hold mirrored gaps; on an edge, where the closed side matters, not."""
     data = binary_data(60, seed)
@@ -111,7 +107,6 @@ def test_both_classes_of_two_have_the_same_error(seed: int, n_bins: int) -> None
 
 @pytest.mark.slow
 @given(classes(), st.integers(1, 20))
-@settings(max_examples=100)
 def test_one_signed_errors_are_the_signed_gap(data: Any, n_bins: int) -> None:
     """Panchenko (2021), Lemma 1: one-sided errors have a budget."""
     table = ck.reliability_table(*data, view="top-label", bins=n_bins)
@@ -131,7 +126,6 @@ def test_one_signed_errors_are_the_signed_gap(data: Any, n_bins: int) -> None:
 
 @pytest.mark.slow
 @given(classes())
-@settings(max_examples=100)
 def test_the_chain_of_notions(data: Any) -> None:
     """From the signed gap to the strong error, each step at least the one before.
 
@@ -167,7 +161,6 @@ def test_the_chain_of_notions(data: Any) -> None:
 
 
 @given(binary(), st.integers(1, 20))
-@settings(max_examples=60)
 def test_a_row_of_frequencies_is_calibrated(data: Any, n_bins: int) -> None:
     """Replace each prediction by the frequency of its bin: no gap is left."""
     labels, prob = data
@@ -177,7 +170,6 @@ def test_a_row_of_frequencies_is_calibrated(data: Any, n_bins: int) -> None:
 
 
 @given(binary(), st.integers(2, 4), st.integers(1, 20))
-@settings(max_examples=60)
 def test_repeated_rows_change_nothing(data: Any, times: int, n_bins: int) -> None:
     again = tuple(np.tile(part, times) for part in data)
     for norm in (1, 2, inf):

@@ -1,14 +1,12 @@
 """The figures of the audit: manners, words, and what their artists hold."""
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
-from calibkit_audit import audit, plot
+from calibkit_audit import plot
 from calibkit_audit.clinic import smooth_curve
 from tests.drawn import (
     assert_drawn_inside,
@@ -24,10 +22,7 @@ SAMPLE = LogitDistortion(slope=0.5).sample(400, 3)
 Y, P = SAMPLE.y_true, SAMPLE.y_prob
 TABLE = ck.reliability_table(Y, P, bins=10)
 LOESS = smooth_curve(Y, P)
-REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
-GROUPS = REPORT.groups
 FIGURES = {
-    "audit_groups": (lambda **o: plot.audit_groups(GROUPS, **o), GROUPS),
     "overlay": (lambda **o: plot.overlay({"a": TABLE}, **o), TABLE),
     "smooth_curve": (lambda **o: plot.smooth_curve(LOESS, **o), LOESS),
 }
@@ -55,13 +50,7 @@ MEAN, UP = TABLE.mean_prob, TABLE.frequency
 FORTY = np.linspace(0, 1, 41)
 YES, NO = (np.histogram(p, FORTY)[0] for p in (LOESS.of_events, LOESS.of_others))
 MOST = max(YES.max(), NO.max())
-FOUND, OFF = GROUPS.p_value <= GROUPS.alpha, GROUPS.frequency - GROUPS.mean_prob
 DRAWN = {
-    "audit_groups": {
-        "chance": (-2 * GROUPS.error, [-0.25, 0.75], 2 * GROUPS.error, [0.25, 1.25]),
-        "no evidence": (OFF[~FOUND], np.arange(2)[~FOUND]), "frame": (np.nan, 1.6, np.nan, -0.6),
-        "miscalibrated": (OFF[FOUND], np.arange(2)[FOUND]),
-    },
     "overlay": {"model": (MEAN, UP), "frame": (-0.025, -0.025, 1.025, 1.025)},
     "smooth_curve": {
         "curve": (LOESS.prob, LOESS.frequency), "diagonal": ([0, 1], [0, 1]),
@@ -92,6 +81,7 @@ def test_a_smooth_curve_may_leave_the_square():
 
 def test_models_have_two_codes_and_one_view():
     lines = find(plot.overlay(dict.fromkeys("abcde", TABLE)), "model")
+    assert [line.get_label() for line in lines] == [*"abcde"]
     assert len({(line.get_color(), line.get_marker()) for line in lines}) == 5
     assert len({line.get_marker() for line in lines}) == 5
     for n in (0, 6):
@@ -100,17 +90,3 @@ def test_models_have_two_codes_and_one_view():
     other = ck.reliability_table(Y, np.column_stack([1 - P, P]), view="top-label")
     with pytest.raises(ValueError, match="draw one view"):
         plot.overlay({"a": TABLE, "b": other})
-
-
-def test_names_of_groups_are_cut_and_thirty_are_shown() -> None:
-    names = np.array(["a" * 36, "b" * 37])  # a longer one is cut
-    ax = plot.audit_groups(replace(GROUPS, segment=names))
-    assert [name.get_text() for name in ax.get_yticklabels()] == [names[0], "b" * 35 + "…"]
-    ax = plot.audit_groups(replace(GROUPS, segment=np.array(["$1$", "\ue000"])))
-    ax.figure.canvas.draw()
-    assert [name.get_text() for name in ax.get_yticklabels()] == ["$1$", r"\ue000"]
-    assert not ax.get_yticklabels()[0].get_parse_math()  # a dollar sign is no formula
-    fields = ("segment", "mean_prob", "frequency", "error", "count", "smallest", "statistic")
-    many = {field: np.resize(getattr(GROUPS, field), 31) for field in fields}
-    ax = plot.audit_groups(replace(GROUPS, **many, p_value=np.linspace(0, 1, 31)))
-    assert [name.get_text() for name in ax.get_yticklabels()] == many["segment"][:30].tolist()

@@ -6,7 +6,7 @@ import pytest
 
 from calibkit_audit import doctor as room
 from calibkit_course.doctor import ILL, WELL, doctor
-from tests.calibkit_audit.test_doctor import states
+from tests.calibkit_audit.test_doctor import states, version_without
 
 MISSING = ("scipy", "torch")
 
@@ -19,7 +19,7 @@ def test_this_machine_is_well() -> None:
 
 
 def test_what_is_missing_for_the_lessons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "installed_version", lambda name: "9" * (name not in MISSING))
+    monkeypatch.setattr(room, "version", version_without(*MISSING))
     found = doctor()
     assert not found.healthy and ILL in repr(found)
     assert "✓ numpy               9           ok" in repr(found)

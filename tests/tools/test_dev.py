@@ -34,21 +34,19 @@ def test_the_lab_comes_without_torch() -> None:
 # --- stages --------------------------------------------------------------------------------------
 
 REAL_STAGES = {*dev.STAGES}
-
-
-SUITE = "<testsuites><testsuite errors='0' skipped='2' tests='7' failures='{}'/></testsuites>"
-WRITES = "import sys; open(sys.argv[1], 'w').write(sys.argv[2]); sys.exit(int(sys.argv[3]))"
+CODES = {
+    "good": "print('all is well')",
+    "bad": "raise SystemExit(3)",
+    "tests": "print('5 passed, 2 skipped, 9 subtests passed in 0.10s')",
+    "broken": "print('1 failed, 4 passed, 2 skipped in 99.10s (0:01:39)'); raise SystemExit(1)",
+    "refused": "print('2 passed, 1 error in 0.10s'); raise SystemExit(1)",
+}
 
 
 @pytest.fixture
-def stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """Put four stages in the place of the real ones; return the program of each."""
-    codes = {"good": "print('all is well')", "bad": "raise SystemExit(3)"}
-    programs = {name: [sys.executable, "-c", code] for name, code in codes.items()}
-    for name, failed in (("tests", "0"), ("broken", "1")):
-        words = [str(tmp_path / f"{name}.xml"), SUITE.format(failed), failed]
-        programs[name] = [sys.executable, "-c", WRITES, *words]
-    monkeypatch.setattr(dev, "REPORTS", tmp_path)
+def stages(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """Put five stages in the place of the real ones; return the program of each."""
+    programs = {name: [sys.executable, "-c", code] for name, code in CODES.items()}
     monkeypatch.setattr(dev, "STAGES", {name: (f"is {name}", None) for name in programs})
     monkeypatch.setattr(dev, "program_of", lambda name, length: programs[name])
     return programs
@@ -62,6 +60,7 @@ def stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[st
         (["good", "tests"], 0, "=== 6 passed, 2 skipped in "),
         (["bad", "good"], 1, "=== 1 failed, 1 passed in "),
         (["broken", "tests"], 1, "=== 1 failed, 9 passed, 4 skipped in "),
+        (["refused"], 1, "=== 1 failed, 2 passed in "),
     ],
 )
 def test_a_failing_stage_fails_the_whole(
@@ -72,10 +71,9 @@ def test_a_failing_stage_fails_the_whole(
     shown = capfd.readouterr().out
     assert shown.splitlines()[-1].startswith(closing)
     for name in names:
-        result = "FAILED" if name in ("bad", "broken") else "passed"
+        result = "passed" if name in ("good", "tests") else "FAILED"
         assert re.search(rf"^{name} +{result} ", shown, re.MULTILINE), name
-    lone = cores == 1 or len(names) == 1
-    assert ("all is well" if lone else "good     | all is well") in shown or "good" not in names
+    assert "good     | all is well" in shown or "good" not in names
 
 
 def test_a_stage_waits_for_what_it_needs(stages, tmp_path, monkeypatch) -> None:

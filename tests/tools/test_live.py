@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.browser_pages import BLOCKED, hidden_words, script
+from tests.browser_pages import BLOCKED, Visit, hidden_words, script
 from tests.conftest import served
 from tests.paths import LIVE, PROGRAMS, PYODIDE
 from tools.lesson_pages import NOTEBOOKS, lesson_pages
@@ -243,42 +243,26 @@ def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
     assert found.get("crash") is None and found["errors"] == []
     lacking = [pair for pair in found["differs"] if "scikit-lego is not installed" not in pair[2]]
     assert lacking == []
-    assert {state for _, state in found["checks"]} <= {"Correct", "Compare"}
-    explorers = '"widget"' in lesson.read_text(
-        encoding="utf-8"
-    )  # not every second notebook has one
-    assert len(found["checks"]) >= 1 and bool(found["redraws"]) == explorers
+    assert found["moved"] == lesson.read_text(encoding="utf-8").count('"widget"')
 
 
 IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
 
 
-class Lite:
-    """A lesson, opened by the button of its page; requests to other hosts and faults are noted."""
+class Lite(Visit):
+    """A lesson, opened by the button of its page."""
 
-    def __init__(self, context: Any, address: str, lesson: str) -> None:
-        self.page = context.new_page()
-        self.foreign: list[str] = []
-        self.missing: list[str] = []
-        self.warnings: list[str] = []
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.warnings.append(str(error)))
-        self.origin = address.rpartition("/")[
-            0
-        ]  # one question of the service worker is asked above
-        self.page.on("request", lambda request: self._note(request.url))
+    def __init__(self, browser: Any, address: str, lesson: str) -> None:
+        host = address.rpartition("/")[0]  # one question of the service worker is asked above
+        super().__init__(browser, host, viewport={"width": 1100, "height": 900})
+        self.address, self.missing = address, []
         self.page.on("response", self._look)
-        self.page.goto(f"{address}/notebooks/{lesson}.html")
+        self.enter(lesson)
+
+    def enter(self, lesson: str) -> None:
+        self.page.goto(f"{self.address}/notebooks/{lesson}.html")
         self.page.locator(".ck-run a").click()
         self.settle()
-
-    def _note(self, url: str) -> None:
-        if not url.startswith((self.origin, "data:", "blob:")):
-            self.foreign.append(url)
-
-    def _hear(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.warnings.append(message.text)
 
     def _look(self, response: Any) -> None:
         if response.status >= 400:
@@ -288,11 +272,6 @@ class Lite:
         """Wait until the lesson is shown and Python is at rest."""
         self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
         self.page.wait_for_function(IDLE)
-        self.say("the lesson is open")
-
-    def say(self, what: str) -> None:
-        """Print how far the test is: it takes minutes."""
-        print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
 
     def cell(self, text: str) -> Any:
         return self.page.locator(".jp-CodeCell").filter(has_text=re.compile(text)).first
@@ -304,9 +283,7 @@ class Lite:
         handle.evaluate(script("watch"))
         self.page.keyboard.press("Shift+Enter")
         self.page.wait_for_function(script("ran"), arg=handle)
-        shown = cell.locator(".jp-OutputArea")
-        self.say(f"ran a cell: {shown.inner_text()[:60]!r}" if shown.count() else "ran a cell")
-        return shown
+        return cell.locator(".jp-OutputArea")
 
     def write(self, cell: Any, text: str) -> None:
         cell.locator(".jp-InputArea-editor").click()
@@ -325,7 +302,6 @@ class Lite:
             )
             cells = [cell for cell in stored["content"]["cells"] if cell["cell_type"] == "code"]
             if cells and all(cell["execution_count"] for cell in cells if cell["source"]):
-                self.say(f"ran all {len(cells)} cells")
                 return cells
 
     def save(self, file: str, text: str) -> None:
@@ -336,20 +312,17 @@ class Lite:
 
 @pytest.fixture
 def lite(browser: Any, address: str) -> Iterator[Any]:
-    """Return what opens lessons in a browser that remembers nothing and reaches no other host."""
-    context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
-    host = address.rpartition("/")[0]
-    context.route(lambda url: not url.startswith(host), lambda route: route.abort())
+    """Return what opens a lesson in a browser that remembers nothing."""
     opened: list[Lite] = []
 
     def opener(lesson: str) -> Lite:
-        opened.append(Lite(context, address, lesson))
+        opened.append(Lite(browser, address, lesson))
         return opened[-1]
 
     yield opener
-    for lite in opened:
-        assert lite.foreign == [] and lite.missing == [] and lite.warnings == []
-    context.close()
+    for one in opened:
+        assert one.elsewhere == [] and one.missing == [] and one.messages == []
+        one.close()
 
 
 @pytest.mark.site
@@ -380,8 +353,9 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp
 @pytest.mark.site
 @pytest.mark.browser
 def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
+    opened = lite("00_start_here")
     for name in ("00_start_here", "02_separate_two_virtues"):
-        opened = lite(name)
+        opened.enter(name)
         source = NOTEBOOKS / f"{name}.md"
         folds = source.read_text(encoding="utf-8").count("<details>")
         opened.page.wait_for_function(  # until then a cell shows its source
@@ -405,7 +379,6 @@ def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(lite: Any) 
     if not slider.is_visible():  # one control is seen, the others are folded
         shown.get_by_text("More controls").click()
     slider.focus()
-    opened.say("the slider has the focus")
     opened.page.keyboard.press("ArrowRight")
     opened.page.wait_for_function(
         "([cell, before]) => cell.querySelector('img')?.src !== before",

@@ -10,10 +10,10 @@ import pytest
 from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.page import Workbook, names_in
+from tests.browser_pages import FURTHER, LESSON, TELEPHONE, Visit
 from tests.helpers import each_case
 from tests.paths import PROGRAMS, PYODIDE
 from tests.tools.test_live import IN_NODE
-from tests.tools.test_live_pages import Live
 from tools import notebook_files as files
 from tools.live import site as live
 from tools.workbook import name_of
@@ -145,7 +145,7 @@ def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtes
 class Exercise:
     """An exercise of a page."""
 
-    def __init__(self, here: Live, cid: str) -> None:
+    def __init__(self, here: Visit, cid: str) -> None:
         self.page, self.root = here.page, here.page.locator(f'[data-exercise="{cid}"]')
 
     def press(self, name: str) -> None:
@@ -166,9 +166,9 @@ class Exercise:
 @pytest.mark.site
 @pytest.mark.browser
 def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes_on(
-    browser: Any, address: str
+    live_page,
 ) -> None:
-    here = Live(browser, address, "book/intro.html", viewport={"width": 390, "height": 800})
+    here = live_page("book/intro.html", viewport=TELEPHONE)
     here.page.locator(".ck-door").get_by_role("button", name="Model B").click()
     here.page.get_by_role("status").filter(has_text="Yes, model B").wait_for()
     here.page.get_by_role("link", name="Start lesson 01").click()
@@ -193,15 +193,14 @@ def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes
     assert first.root.get_by_role("textbox").inner_text().strip().endswith(answers["1.1"][-20:])
     first.press("Start again")
     assert "6 / 36" not in first.root.get_by_role("textbox").inner_text()
-    further = f"{address}/notebooks/further"
-    here.page.goto(f"{further}/01_further_what_70_percent_means.html")
+    here.open("notebooks/further/01_further_what_70_percent_means.html")
     endless = Exercise(here, "1.3")
     endless.write("while True: pass")
     endless.press("Run and check")
     endless.root.get_by_text("Running your code").wait_for()
     endless.press("Stop")
     assert endless.root.get_by_role("status").last.inner_text() == "Stopped."
-    here.page.goto(f"{further}/04_further_read_a_reliability_diagram.html")
+    here.open(FURTHER)
     text = Exercise(here, "4.3")
     text.write(answers["4.3"])
     text.press("Run and check")
@@ -209,17 +208,14 @@ def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes
     text.root.get_by_role("checkbox").first.check()
     text.press("These are in my text")
     assert "Self-assessed" in text.said()
-    assert here.foreign == [] and here.errors == []
-    here.context.close()
 
 
 @pytest.mark.site
 @pytest.mark.browser
 def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
-    browser, address
+    live_page, browser, address
 ) -> None:
-    name = "notebooks/04_read_a_reliability_diagram.html"
-    here = Live(browser, address, name)
+    here = live_page(LESSON)
     one = Exercise(here, "4.1")
     hints = one.root.locator(".ck-helps > details")
     assert hints.count() >= 2 and not one.root.locator(".ck-helps :visible").count()
@@ -227,15 +223,14 @@ def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
     assert hints.nth(0).is_visible() and not hints.nth(1).is_visible()
     one.press("Solution")
     assert one.root.locator(".tag_solution .cell_input").is_visible()
-    here.context.route("**/pyodide.js", lambda route: route.abort())
+    here.page.context.route("**/pyodide.js", lambda route: route.abort())
     one.press("Run and check")
     one.root.get_by_text("did not arrive").wait_for()
-    here.context.close()
     for options, script in (({"java_script_enabled": False}, "none"), ({}, "**/live_python.js")):
         context = browser.new_context(**options)
         context.route(script, lambda route: route.abort())
         page = context.new_page()
-        page.goto(f"{address}/{name}")
+        page.goto(f"{address}/{LESSON}")
         root = page.locator('[data-exercise="4.1"]')
         assert root.locator(".tag_exercise pre").is_visible()
         assert page.get_by_text("Hint 1").first.is_visible()

@@ -12,7 +12,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,8 @@ from calibkit.fakes import LogitDistortion
 from calibkit_audit import cli
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
-from calibkit_course.explore.page import explorer_page, quiz_page
-from tests.browser_pages import FURTHER, script
+from calibkit_course.explore.page import address_of
+from tests.browser_pages import FURTHER, Visit, script
 from tests.helpers import each_case
 from tests.paths import LIVE, PROGRAMS, PYODIDE, ROOT
 from tools.lesson_pages import lesson_pages
@@ -69,22 +68,6 @@ def shown_in_lessons() -> list[tuple[str, str]]:
                 call = re.search(r"^(lesson\d\d)\.(\w+)\(", "".join(cell["source"]), re.MULTILINE)
                 found.add(call.groups() if call else (path.name, "no explorer"))
     return sorted(found)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("lesson", "name"), shown_in_lessons())
-def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -> None:
-    one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
-    if isinstance(one, Explorer):
-        small = [replace(control, book=(control.default,)) for control in one.controls]
-        html = explorer_page(replace(one, controls=small))
-        start = json.dumps(one.default)
-    else:
-        html, start = quiz_page(replace(one, n_book=1)), "{}"
-    address = re.findall(r'data-explorer="([^"]*)"', html)
-    assert address == [f"{lesson}:{one.name}"]
-    again = in_page.explorer(address[0], start)
-    assert repr(again) == repr(one)
 
 
 @pytest.fixture
@@ -292,11 +275,7 @@ NAMES = (
     "calibkit.plot.style",
     "calibkit.fakes.KnobClassifier.with_error",
 )
-NAMES += (
-    "calibkit_audit.auditing.AuditSettings.promise",
-    "calibkit_audit.plot.audit_groups",
-    "calibkit.brier_score",
-)
+NAMES += ("calibkit_audit.auditing.audit", "calibkit_audit.plot.overlay", "calibkit.brier_score")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -353,8 +332,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
     questions = []
     for lesson, name in shown_in_lessons():
         one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()
-        address = f"{lesson}:{one.name}"
-        is_explorer = isinstance(one, Explorer)
+        address, is_explorer = address_of(one), isinstance(one, Explorer)
         words = [address, "{}", beyond(one)] if is_explorer else [address, one.n_book]
         words += ["narrow"]
         questions.append(["state" if is_explorer else "draw", words])
@@ -385,45 +363,26 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
 # --- in a browser --------------------------------------------------------------------------------
 
 
-class Live:
-    """A page of the site, every request written down."""
-
-    def __init__(self, browser: Any, address: str, name: str, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.requests: list[str] = []
-        self.foreign: list[str] = []
-        self.errors: list[str] = []
-        self.page.on("request", lambda request: self._note(request.url, address))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(f"{address}/{name}")
-
-    def _note(self, url: str, address: str) -> None:
-        if not url.startswith(("data:", "blob:", "about:")):
-            self.requests.append(url)
-            if not url.startswith(address):
-                self.foreign.append(url)
-
-    def go_live(self, root: Any) -> None:
-        root.locator('[data-role="live"]').focus()
-        self.page.keyboard.press("Enter")
-        self.page.wait_for_function("root => 'live' in root.dataset", arg=root.element_handle())
+def go_live(here: Visit, root: Any) -> None:
+    root.locator('[data-role="live"]').focus()
+    here.page.keyboard.press("Enter")
+    here.page.wait_for_function("root => 'live' in root.dataset", arg=root.element_handle())
 
 
-def idle(here: Live, root: Any) -> None:
+def idle(here: Visit, root: Any) -> None:
     """Wait until nothing is drawn."""
     here.page.wait_for_function("r => !r.hasAttribute('aria-busy')", arg=root.element_handle())
 
 
 @pytest.mark.site
 @pytest.mark.browser
-def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
-    here = Live(browser, address, FURTHER, viewport={"width": 1100, "height": 900})
+def test_an_explorer_goes_live_and_draws_what_no_page_holds(live_page: Any) -> None:
+    here = live_page(FURTHER, viewport={"width": 1100, "height": 900})
     root = here.page.locator(".ck-explorer").first
     root.locator("input[type=range]").first.focus()
     here.page.keyboard.press("ArrowRight")  # a prepared state, which going live keeps
     before = root.locator(".ck-readout").inner_text()
-    here.go_live(root)
+    go_live(here, root)
     assert root.locator(".ck-readout").inner_text() == before
     assert root.evaluate("root => root.contains(document.activeElement)")  # focus is not lost
     size = root.locator("input[type=range]").first
@@ -443,9 +402,9 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
     root.locator('[data-role="reset"]').click()
     idle(here, root)
     assert root.locator(".ck-readout").inner_text() == lab.show()[1]
-    here.page.goto(f"{address}/{FURTHER}")
+    here.open(FURTHER)
     quiz = here.page.locator(".ck-quiz").first
-    here.go_live(quiz)
+    go_live(here, quiz)
     held = lesson04.which_is_perfect().n_book
     here.page.wait_for_function(
         "([root, more]) => Number(root.dataset.draws) >= more",
@@ -456,39 +415,33 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
         seen.add(quiz.locator("img").get_attribute("src"))
         quiz.locator('[data-role="again"]').click()
     assert len(seen) == held + 1
-    assert here.foreign == [] and here.errors == []
-    here.context.close()
 
 
 @pytest.mark.site
 @pytest.mark.browser
-def test_an_example_of_the_api_runs_in_its_page(browser: Any, address: str) -> None:
-    here = Live(browser, address, "book/api/calibkit.plot.html")
+def test_an_example_of_the_api_runs_in_its_page(live_page: Any) -> None:
+    here = live_page("book/api/calibkit.plot.html")
     name = "calibkit.plot.reliability"
     example = here.page.locator(f'dt[id="{name}"] + dd')
     example.get_by_role("button", name=f"Run the example of {name}", exact=True).click()
     example.locator(".ck-answer img").wait_for()
     assert "observed frequency" in example.locator(".ck-answer pre").inner_text()
-    assert here.foreign == [] and here.errors == []
-    here.context.close()
 
 
 @pytest.mark.site
 @pytest.mark.browser
-def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
-    here = Live(browser, "file://", f"{Path(LIVE).resolve()}/{FURTHER}"[1:])
+def test_without_python_the_prepared_states_still_work(live_page: Any) -> None:
+    here = live_page(FURTHER, f"file://{Path(LIVE).resolve()}")
     root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
-    here.context.close()
-    here = Live(browser, address, FURTHER)
+    here = live_page(FURTHER)
     here.page.evaluate("delete window.Worker")
     root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "too old" in root.locator(".ck-live [role=status]").inner_text()
-    here.context.close()
-    here = Live(browser, address, FURTHER)
-    here.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    here = live_page(FURTHER)
+    here.page.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
     root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     root.get_by_role("button", name="Try again").wait_for()
@@ -497,14 +450,14 @@ def test_without_python_the_prepared_states_still_work(browser: Any, address: st
     root.locator("input[type=range]").first.focus()
     here.page.keyboard.press("ArrowRight")
     assert root.locator(".ck-readout").inner_text() != before
-    here.context.close()
 
 
-class Audit(Live):
+class Audit(Visit):
     """The page that audits a file."""
 
     def __init__(self, browser: Any, address: str, **options: Any) -> None:
-        super().__init__(browser, address, pages.AUDIT_PAGE, **options)
+        super().__init__(browser, address, **options)
+        self.page.goto(f"{address}/{pages.AUDIT_PAGE}")
 
     def read(self, given: Any) -> None:
         """Choose a file, and wait for its columns or the sentence that says why there are none."""
@@ -545,10 +498,10 @@ def audits(browser: Any, address: str) -> Iterator[Audit]:
     """Open the page, load Python by a first file, and then take the network away."""
     page = Audit(browser, address, viewport={"width": 1100, "height": 900})
     page.read(csv_file("y,p\n1,0.5\n0,0.4\n"))
-    page.context.set_offline(True)
+    page.page.context.set_offline(True)
     page.requests.clear()
     yield page
-    page.context.close()
+    page.close()
 
 
 @pytest.mark.site
@@ -651,10 +604,10 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: s
     page.page.on("requestfailed", lambda request: blocked.append((request.url, request.failure)))
     failed, told, heard = page.page.evaluate(script("asks_elsewhere"), other)
     assert failed and told == ["policy connect-src", "refused"] and heard >= 2
-    assert set(page.foreign) <= {f"{other}/image"}
+    assert set(page.elsewhere) <= {f"{other}/image"}
     assert all(pair == (f"{other}/image", "csp") for pair in blocked)
-    assert len(blocked) == len(page.foreign)
-    page.context.close()
+    assert len(blocked) == len(page.elsewhere)
+    page.close()
 
 
 @pytest.mark.site
@@ -674,10 +627,10 @@ def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
     page.run()
     _, _, report = desktop(tmp_path, "--label=y", "--prob=p", "--positive=1", str(path))
     assert rounded(page.report()["answers"]) == rounded(report["answers"])
-    assert page.foreign == [] and any("pyarrow" in url for url in page.requests)
+    assert page.elsewhere == [] and any("pyarrow" in url for url in page.requests)
     page.page.get_by_role("button", name="Audit", exact=True).click()
     page.page.get_by_role("button", name="Stop").click()
     assert page.page.locator('[data-role="auditing"]').inner_text() == "Stopped."
     page.run()  # Python starts anew, and the file is read again
     assert rounded(page.report()["answers"]) == rounded(report["answers"])
-    page.context.close()
+    page.close()

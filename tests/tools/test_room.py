@@ -1,5 +1,6 @@
 """A room that guesses together: nothing that was answered is lost, and what cannot be is said."""
 
+import contextlib
 import csv
 import http.client
 import importlib.util
@@ -10,8 +11,10 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ import pytest
 from calibkit_course.learn import Drawing, Prediction
 from tests.browser_pages import DESK, TELEPHONE
 from tests.paths import ROOT
-from tools import grade, grade_room, room
+from tools import grade, grade_class, room
 from tools.room import Refused, Room, Server
 
 PHONES = 60
@@ -57,42 +60,34 @@ def answer(guess: Any, sure: Any = 0.7, pid: str = "1a", phone: str = "p") -> di
     return {"phone": phone, "pid": pid, "guess": guess, "sure": sure}
 
 
-class Caller:
-    """One phone, or the wall, on one connection."""
-
-    def __init__(self, server: Server, path: str, **how: Any) -> None:
-        self.path = f"/{path}"
-        self.wire = http.client.HTTPConnection(*server.server_address, timeout=60, **how)
-
-    def ask(self, body: Any = None, path: str | None = None) -> tuple[int, str]:
-        """Send a message (or ask for the page), and return what comes back."""
-        raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        self.wire.request("POST" if raw is not None else "GET", path or self.path, raw)
-        answer = self.wire.getresponse()
-        return answer.status, answer.read().decode()
-
-    def say(self, **body: Any) -> dict[str, Any]:
-        """Send a message that is taken, and return what is shown."""
-        status, text = self.ask(body)
-        assert status == 200, text
-        return dict(json.loads(text))
-
-
-Call = Callable[..., Caller]
+Call = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def call(server: Server) -> Iterator[Call]:
-    """Return what makes a caller; all hang up at the end."""
-    opened: list[Caller] = []
+def call(server: Server) -> Call:
+    """Return what asks for a page, or sends a message, and returns what comes back."""
 
-    def caller(path: str, **how: Any) -> Caller:
-        opened.append(Caller(server, path, **how))
-        return opened[-1]
+    def call(path: str, body: Any = None, **how: Any) -> tuple[int, str]:
+        raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        wire = http.client.HTTPConnection(*server.server_address, timeout=60, **how)
+        with contextlib.closing(wire):
+            wire.request("GET" if raw is None else "POST", f"/{path}", raw)
+            answer = wire.getresponse()
+            return answer.status, answer.read().decode()
 
-    yield caller
-    for one in opened:
-        one.wire.close()
+    return call
+
+
+@pytest.fixture
+def say(call: Call) -> Callable[..., Any]:
+    """Return what sends a message that is taken, and returns what is shown."""
+
+    def say(path: str, **body: Any) -> Any:
+        status, text = call(path, body)
+        assert status == 200, text
+        return json.loads(text)
+
+    return say
 
 
 # --- the rules -----------------------------------------------------------------------------------
@@ -252,41 +247,40 @@ def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(lesson: Room)
 
 
 @pytest.mark.slow
-def test_sixty_phones_answer_at_once_and_nothing_is_lost(server: Server, call: Call) -> None:
+def test_sixty_phones_answer_at_once_and_nothing_is_lost(server: Server, call, say) -> None:
     """Half of them answer twice, some try a name that is taken, and all ask for the state."""
-    wall = call(server.key)
-    phones = [call(server.code) for _ in range(PHONES)]
+    phone, wall = partial(say, server.code), partial(say, server.key)
     given = dict[tuple[str, str], tuple[str, float]]()
 
-    def at_once(act: Callable[[int], None]) -> None:
+    def at_once(act: Callable[[int], Any]) -> None:
         with ThreadPoolExecutor(PHONES) as pool:
             list(pool.map(act, range(PHONES)))
 
     def come_in(k: int) -> None:
-        assert phones[k].say(phone=f"id{k}") == {}
+        assert phone(phone=f"id{k}") == {}
         if k % 10 == 0:
-            phones[k].ask({"phone": f"other{k}", "name": f"n{k}"})
-        status, text = phones[k].ask({"phone": f"id{k}", "name": f"n{k}"})
+            call(server.code, {"phone": f"other{k}", "name": f"n{k}"})
+        status, text = call(server.code, {"phone": f"id{k}", "name": f"n{k}"})
         if status == 409:  # the other one was quicker
             assert "Somebody" in text
-            phones[k].say(phone=f"id{k}", name=f"n{k} too")
+            phone(phone=f"id{k}", name=f"n{k} too")
 
     def guess(k: int) -> None:
-        said = phones[k].say(phone=f"id{k}")
+        said = phone(phone=f"id{k}")
         sure = (said["least"] + (k * 7) % (100 - said["least"])) / 100
         for one in [said["options"][0], said["options"][k % 2]] if said["options"] else [k + 150]:
-            said = phones[k].say(**answer(one, sure, said["pid"], f"id{k}"))
+            said = phone(**answer(one, sure, said["pid"], f"id{k}"))
             assert said["mine"] == [one, sure]
         given[said["name"], said["pid"]] = (str(said["mine"][0]).removesuffix(".0"), sure)
 
     at_once(come_in)
     for place in (1, 2, 3):
-        assert wall.say(place=place)["answered"] == 0
+        assert wall(place=place)["answered"] == 0
         at_once(guess)
-        assert wall.say()["answered"] == PHONES
-        shown = wall.say(place=place, show=True)
+        assert wall()["answered"] == PHONES
+        shown = wall(place=place, show=True)
         assert sum(point[2] for point in shown["points"]) == PHONES * place
-        at_once(lambda k: [phones[k].say(phone=f"id{k}")["says"]].clear())
+        at_once(lambda k: phone(phone=f"id{k}")["says"])
     rows = rows_of(server.room.path)
     found = {(row["student"], row["forecast"]): (row["guess"], float(row["sure"])) for row in rows}
     assert len(rows) == len(found) == 3 * PHONES
@@ -294,11 +288,10 @@ def test_sixty_phones_answer_at_once_and_nothing_is_lost(server: Server, call: C
 
 
 def test_a_wrong_link_gets_nothing(server: Server, call: Call) -> None:
-    caller = call("")
     wrong = ["", "x", "%C3%A9", f"{server.code}x", f"{server.code}/{server.key}", "../room.py"]
-    for path in (f"/{word}" for word in (*wrong, server.key[:-1])):
+    for path in (*wrong, server.key[:-1]):
         for body in (None, {"phone": "p", "name": "Ana"}, {"place": 1, "show": True}):
-            status, text = caller.ask(body, path)
+            status, text = call(path, body)
             assert (status, "link" in text) == (404, True), path
     assert (server.room.names, server.room.shown) == ({}, set())
 
@@ -313,13 +306,12 @@ def test_phones_of_the_room_get_a_code_to_scan_and_a_rehearsal_does_not() -> Non
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.2 is no address")
 def test_the_wall_opens_on_this_computer_alone(server: Server, call: Call) -> None:
-    here, elsewhere = call(server.key), call(
-        server.key, source_address=("127.0.0.2", 0)
-    )  # fmt: skip
-    assert here.ask()[0] == 200
-    assert server.link + server.code in here.ask()[1]
-    assert [elsewhere.ask(body)[0] for body in (None, {"place": 1, "show": True})] == [404, 404]
-    status, page = elsewhere.ask(path=f"/{server.code}/?from=chat")
+    assert call(server.key)[0] == 200
+    assert server.link + server.code in call(server.key)[1]
+    elsewhere = partial(call, source_address=("127.0.0.2", 0))
+    for body in (None, {"place": 1, "show": True}):
+        assert elsewhere(server.key, body)[0] == 404
+    status, page = elsewhere(f"{server.code}/?from=chat")
     assert (status, server.code in page, server.key in page) == (200, False, False)
     assert server.room.shown == set()
 
@@ -329,38 +321,35 @@ def test_the_wall_opens_on_this_computer_alone(server: Server, call: Call) -> No
     [b"", b"{", b"[]", b"7", b"null", b'"x"', b"\xff", b"[" * 5000, b'{"phone": "p", "guess": 1}',
      b'{"guess": 1}', b"{}", b'{"phone": "p", "guess": ' + b"9" * 5000 + b"}"],
 )  # fmt: skip
-def test_nonsense_is_refused_and_the_room_goes_on(server: Server, call: Call, raw: bytes) -> None:
-    phone = call(server.code)
-    phone.say(phone="p", name="Ana")
-    assert phone.ask(raw) == (400, "This is no message of the page.")
-    assert phone.say(**answer("yes"))["mine"] == ["yes", 0.7]
+def test_nonsense_is_refused_and_the_room_goes_on(server: Server, call, say, raw: bytes) -> None:
+    say(server.code, phone="p", name="Ana")
+    assert call(server.code, raw) == (400, "This is no message of the page.")
+    assert say(server.code, **answer("yes"))["mine"] == ["yes", 0.7]
 
 
 @pytest.mark.parametrize("length", ["10000", "-1", "x", "", "9" * 5000, "²"])
-def test_what_is_too_long_is_not_read(server: Server, call: Call, length: str) -> None:
-    phone = call(server.code)
-    phone.wire.putrequest("POST", phone.path)
-    phone.wire.putheader("Content-Length", length.encode())
-    phone.wire.endheaders()
-    response = phone.wire.getresponse()
-    assert (response.status, response.read()) == (413, b"That is too long.")
+def test_what_is_too_long_is_not_read(server: Server, length: str) -> None:
+    with socket.create_connection(server.server_address) as wire:
+        wire.sendall(f"POST /{server.code} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode())
+        said = wire.makefile("rb").read()
+    assert said.startswith(b"HTTP/1.1 413") and said.endswith(b"That is too long.")
 
 
-def test_a_phone_that_leaves_in_the_middle_disturbs_nobody(server, call, capfd) -> None:
+def test_a_phone_that_leaves_in_the_middle_disturbs_nobody(server, say, capfd) -> None:
     head = f"POST /{server.code} HTTP/1.1\r\nContent-Length: 500\r\n\r\n".encode()
     for sent in (b"", b"POST", head, head + b'{"phone"', b"\x16\x03\x01\x02\x00"):
         with socket.create_connection(server.server_address) as wire:
             wire.sendall(sent)
-    assert call(server.code).say(phone="p", name="Ana")["name"] == "Ana"
+    assert say(server.code, phone="p", name="Ana")["name"] == "Ana"
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_so_many_calls_at_a_time_and_no_more(server, call, monkeypatch) -> None:
     monkeypatch.setattr(room, "MOST_CALLS", 0)
     with pytest.raises((http.client.HTTPException, ConnectionError)):
-        call(server.code).ask()
+        call(server.code)
     monkeypatch.undo()
-    assert call(server.code).ask()[0] == 200
+    assert call(server.code)[0] == 200
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -391,12 +380,9 @@ def test_the_command_serves_until_ctrl_c_and_keeps_the_answers(tmp_path: Path) -
     done = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert done.stdout is not None
     _, link = (done.stdout.readline().split()[-1] for _ in range(2))
-    _, _, address, code = link.split("/")
-    wire = http.client.HTTPConnection(address, timeout=60)
     for body in ({"phone": "p", "name": "Ana"}, answer("about 10", pid="4c")):
-        wire.request("POST", f"/{code}", json.dumps(body))
-        assert wire.getresponse().read()
-    wire.close()
+        with urllib.request.urlopen(link, json.dumps(body).encode()) as taken:
+            assert taken.read()
     done.send_signal(signal.SIGINT)
     said, _ = done.communicate(timeout=60)
     assert done.returncode == 0
@@ -411,21 +397,17 @@ def test_the_command_serves_until_ctrl_c_and_keeps_the_answers(tmp_path: Path) -
 GOOD = "Ana,1a,2,0.7,1,yes\nBen,1a,2,0.6,0,no\nBen,1b,3,0.5,,none\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "numbers"),
-    [("Ana,1b\n", [5]), (",1b,3,0.5,1,x\n", [5]), ("Ana,1b,3,5,1,x\n", [5]), ("\n", [5]),
-     ("Ana,1b,3,0.5,2,x\nx\n", [5, 6]), ("Ana,1 b,3,0.5,1,x\n", [5]), ('"\n', [5])],
-)  # fmt: skip
-def test_a_damaged_line_is_named_and_the_others_count(line, numbers, tmp_path) -> None:
+@pytest.mark.parametrize("line", ["Ana,1b", "", "Ana,1b,3,5,1,x", "Ana,1b,3,0.5,2,x", '"'])
+def test_a_damaged_line_is_named(line, tmp_path) -> None:
     path = tmp_path / "class_01.csv"
-    path.write_text(",".join(grade_room.COLUMNS) + "\n" + GOOD + line, encoding="utf-8-sig")
-    found = [("Ana", "1a", "2", "0.7", "1"), ("Ben", "1a", "2", "0.6", "0")]
-    assert grade_room.read_answers(path) == (found, numbers)
+    path.write_text(f"{','.join(grade_class.ANSWERS)}\n{GOOD}{line}\n", encoding="utf-8-sig")
+    with pytest.raises(ValueError, match="line 5 is damaged; mend or delete it"):
+        grade_class.read_answers(path)
 
 
 def test_grade_reads_what_a_class_answered(tmp_path, capsys) -> None:
-    head = ",".join(grade_room.COLUMNS)
-    files = {"class_04_1.csv": f"{head}\n{GOOD}x\n", "class_list.csv": "a,b\n1,2\n"}
+    head = ",".join(grade_class.ANSWERS)
+    files = {"class_04_1.csv": f"{head}\n{GOOD}", "class_list.csv": "a,b\n1,2\n"}
     files |= {"ben/class_04_1.csv": f"{head}\nAna,1b,3,0.9,0,forged\n"}
     files |= {"class_x.csv": "\0", "class_y.csv": ""}
     for name, text in files.items():
@@ -434,12 +416,11 @@ def test_grade_reads_what_a_class_answered(tmp_path, capsys) -> None:
     (tmp_path / "class_z.csv").write_bytes(b"\xff")
     assert grade.main([str(tmp_path)]) == 1  # for what is no workbook
     said, page = capsys.readouterr().out, (tmp_path / "grades.html").read_text(encoding="utf-8")
-    assert "class_04_1.csv: forecasts of the class, 2. Damaged and left out: line 5." in said
     for name in ("list", "x", "y", "z"):
         assert f"class_{name}.csv is no file of `dev.py class`: " in said
     assert "0 graded, 5 not" in said
-    _, read, sentences = grade_room.answers_of(tmp_path, (tmp_path / "class_list.csv").resolve())
-    assert ([path.name for path in read], len(sentences)) == (["class_04_1.csv"], 4)
+    _, taken = grade_class.guessed_in(tmp_path, tmp_path / "class_list.csv")
+    assert [path.name for path in taken] == ["class_list.csv", "class_04_1.csv"]
     assert "2 forecasts" in page
     assert "2 students" in page
     assert "class_04_1.csv" not in page.replace("ben/class_04_1.csv", "")

@@ -38,12 +38,13 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*.ipynb")}
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_copy_has_everything_but_outputs(path: Path) -> None:
+@each_case("path", LESSONS)
+def test_a_copy_has_everything_but_outputs_and_its_links_lead_to_copies(path: Path) -> None:
     copy: Any = nbformat.reads(json.dumps(workbook.without_outputs(path)), as_version=4)
     nbformat.validate(copy)
     stored = [c for c in files.read_stored(path).cells if "install" not in files.tags(c)]
     assert [cell.id for cell in copy.cells] == [cell.id for cell in stored]
+    targets: list[str] = []
     for ours, theirs in zip(copy.cells, stored, strict=True):
         assert ours.metadata == theirs.metadata, ours.source
         if ours.cell_type == "code":
@@ -51,14 +52,9 @@ def test_a_copy_has_everything_but_outputs(path: Path) -> None:
             assert ours.source == theirs.source
             folded = ours.metadata.get("jupyter", {}).get("source_hidden") is True
             assert ("solution" in files.tags(ours)) == folded, ours.source
+        else:
+            targets += re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", ours.source)
     assert "jupytext" not in copy.metadata and copy.metadata.kernelspec.name == "python3"
-
-
-@each_case("path", LESSONS)
-def test_links_lead_from_copy_to_copy(path: Path) -> None:
-    cells = workbook.without_outputs(path)["cells"]
-    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    targets = [t for text in texts for t in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)]
     for target in targets:
         assert (path.parent / target).exists(), target
         assert "../book/" in target or not target.endswith(".md"), target
@@ -138,14 +134,6 @@ def test_a_place_that_cannot_be_written_gives_a_sentence(course, monkeypatch) ->
 # --- the commands ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def here(course: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let the commands work in the folders of the fixture."""
-    monkeypatch.setattr(dev, "WORKBOOK", course[1])
-    monkeypatch.setattr(dev, "copies", lambda names=(): workbook.copies(names, *course))
-    return course[1]
-
-
 def test_what_is_handed_out_has_no_solutions(tmp_path: Path, capsys) -> None:
     for said in ("Working copies made in out/: 00", "All lessons are in"):
         assert dev.main(["workbook", "--without-solutions", str(tmp_path / "out")]) == 0
@@ -160,9 +148,11 @@ def test_what_is_handed_out_has_no_solutions(tmp_path: Path, capsys) -> None:
 
 @pytest.mark.parametrize("edit", [False, True])
 def test_the_lab_opens_the_copies_and_names_the_workbook_to_the_kernels(
-    here: Path, edit: bool, monkeypatch: pytest.MonkeyPatch
+    course: tuple[Path, Path], edit: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: dict[str, Any] = {}
+    monkeypatch.setattr(dev, "WORKBOOK", here := course[1])
+    monkeypatch.setattr(dev, "copies", lambda names=(): workbook.copies(names, *course))
     monkeypatch.setattr(dev, "prepare", lambda *_: None)
     monkeypatch.setattr(dev, "settle_jupyterlab", lambda: None)
 

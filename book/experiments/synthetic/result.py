@@ -188,10 +188,6 @@ class StudyResult(Result):
         """Return the mean number of bins, pieces or parameters."""
         return self._means(self.choice.astype(np.float64), "mean number of bins or pieces")
 
-    def seconds_table(self) -> StudyTable:
-        """Return the mean time of a fit, in seconds."""
-        return self._means(self.seconds, "mean seconds of a fit")
-
     def rank_table(self) -> StudyTable:
         """Return how well the evaluators rank classifiers (Table 27).
 

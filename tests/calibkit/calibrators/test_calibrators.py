@@ -27,7 +27,8 @@ def fewest(model: Any) -> int:
 
 @each(ONE_EVENT)
 def test_fit_returns_self_reports_and_forgets_the_first_time(model):
-    before, again = repr(model.get_params()), clone(model).fit(*binary_data(80, seed=3)[::-1])
+    before = repr(model.get_params())
+    again = clone(model).fit(*binary_data(80, seed=3)[::-1])
     assert again.fit(P, Y) is again and isinstance(again.converged_, bool)
     assert isinstance(again.n_iter_, int) and again.n_iter_ >= 0
     assert again.n_parameters_ is None or again.n_parameters_ >= 1
@@ -70,7 +71,8 @@ def test_values_are_probabilities_and_arguments_are_kept(model):
 def test_containers_and_the_order_of_rows_do_not_matter(model):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     y, p = coarse_binary(120, 64)  # multiples of 1/64: float32 holds them exactly
-    want, index = fitted(model, p, y), np.arange(120)[::-1]
+    want = fitted(model, p, y)
+    index = np.arange(120)[::-1]
     for prob, label in (
         (p.tolist(), y.tolist()),
         (p.astype(np.float32), y.astype(bool)),
@@ -80,7 +82,8 @@ def test_containers_and_the_order_of_rows_do_not_matter(model):
         assert np.array_equal(fitted(model, prob, label).calibrate(prob), want.calibrate(p))
     order = np.random.default_rng(5).permutation(120)
     for label, prob in ((y, p), (Y[:120], P[:120])):
-        one, other = fitted(model, prob, label), fitted(model, prob[order], label[order])
+        one = fitted(model, prob, label)
+        other = fitted(model, prob[order], label[order])
         assert np.abs(one.curve(GRID) - other.curve(GRID)).max() <= 1e-12
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings, strategies as st
 from packaging.version import Version
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -20,7 +19,6 @@ from sklearn.utils import estimator_checks
 import calibkit as ck
 from calibkit.calibrators import (
     BetaCalibrator,
-    DirichletCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
     OneVsRest,
@@ -110,31 +108,25 @@ def test_checks_of_scikit_learn_on_maps_of_one_event(model: Any, check: str) -> 
 # --- the words -----------------------------------------------------------------------------------
 
 
-@each(ONE_EVENT)
-def test_one_event_in_their_words(model: Any) -> None:
-    fitted = clone(model).fit(P, Y)
-    table = fitted.predict_proba(GRID)
-    assert table.shape == (41, 2)
-    np.testing.assert_array_equal(table[:, 1], fitted.calibrate(GRID))
-    np.testing.assert_allclose(table.sum(axis=1), 1, rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(fitted.transform(GRID), fitted.calibrate(GRID))
-    np.testing.assert_array_equal(fitted.predict(GRID), table[:, 1] > 0.5)
-    assert fitted.score(P, Y) == pytest.approx(-((fitted.calibrate(P) - Y) ** 2).mean())
-    assert fitted.n_features_in_ == 1 and fitted.classes_.tolist() == [0, 1]
-    assert is_classifier(fitted)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.predict_proba(GRID), table)
+def data_of(model: Any) -> tuple[Any, Any]:
+    return (LABELS, PROB) if hasattr(model, "input") else (Y, P)
 
 
-@each(MODELS)
-def test_many_classes_in_their_words(model: Any) -> None:
-    fitted = clone(model).fit(PROB, LABELS)
-    table = fitted.predict_proba(PROB)
+@each([*ONE_EVENT, *MODELS])
+def test_a_calibrator_in_their_words(model: Any) -> None:
+    y, p = data_of(model)
+    fitted = clone(model).fit(p, y)
+    table, calibrated = fitted.predict_proba(p), fitted.calibrate(p)
     np.testing.assert_allclose(table.sum(axis=1), 1, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(fitted.predict(PROB), table.argmax(axis=1))
-    gap = table - np.eye(3)[LABELS]
-    assert fitted.score(PROB, LABELS) == pytest.approx(-(gap**2).sum(axis=1).mean())
-    assert fitted.n_features_in_ == 3
+    np.testing.assert_array_equal(table if p.ndim == 2 else table[:, 1], calibrated)
+    np.testing.assert_array_equal(fitted.transform(p), calibrated)
+    np.testing.assert_array_equal(fitted.predict(p), table.argmax(axis=1))
+    squares = np.square(calibrated - (np.eye(3)[y] if p.ndim == 2 else y))
+    assert fitted.score(p, y) == pytest.approx(-squares.sum() / 300)
+    assert fitted.n_features_in_ == len(np.atleast_2d(p.T))
+    assert fitted.classes_.tolist() == list(range(table.shape[1])) and is_classifier(fitted)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(p), table)
 
 
 def test_scores_weigh_rows() -> None:
@@ -192,7 +184,7 @@ def test_columns_in_another_order_are_refused(model: Any) -> None:
 
 @each([*ONE_EVENT, *MODELS])
 def test_a_failed_fit_leaves_nothing(model: Any) -> None:
-    y, prob = (LABELS, PROB) if hasattr(model, "input") else (Y, P)
+    y, prob = data_of(model)
     for failed in (clone(model), clone(model).fit(prob, y)):
         with pytest.raises(ValueError, match="y_prob"):
             failed.fit(prob + 2, y)
@@ -204,27 +196,15 @@ def test_a_failed_fit_leaves_nothing(model: Any) -> None:
 # --- weights -------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
-@each(ONE_EVENT)
-@settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_two_is_the_row_twice_and_zero_is_none(model: Any, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    p = np.round(rng.random(80), 2)
-    y, weight = (rng.random(80) < p**1.5).astype(int), rng.integers(0, 4, 80)
-    one = fitted(model, p, y, sample_weight=weight)
-    other = fitted(model, p.repeat(weight), y.repeat(weight))
-    np.testing.assert_allclose(one.calibrate(GRID), other.calibrate(GRID), rtol=0, atol=1e-7)
-    assert one.n_parameters_ == other.n_parameters_
-
-
-@each(MODELS)
-def test_two_is_the_row_twice_and_zero_is_none_of_many(model: Any) -> None:
+@each([*ONE_EVENT, *MODELS])
+def test_two_is_the_row_twice_and_zero_is_none(model: Any) -> None:
     weight = np.random.default_rng(0).integers(0, 4, 300)
-    for prob, labels in ((PROB, LABELS), (P, Y))[: 1 + model.takes_one_event]:
+    cases = [data_of(model), (Y, P.round(2))]
+    for labels, prob in cases if getattr(model, "takes_one_event", True) else cases[:1]:
         one = fitted(model, prob, labels, sample_weight=weight)
         other = fitted(model, prob.repeat(weight, axis=0), labels.repeat(weight))
         np.testing.assert_allclose(one.calibrate(prob), other.calibrate(prob), rtol=0, atol=1e-7)
+        assert one.n_parameters_ == other.n_parameters_
 
 
 def test_fractions_are_refused_where_only_rows_count() -> None:
@@ -288,18 +268,3 @@ def test_scores_that_rounding_moves_are_one_score() -> None:
         np.testing.assert_array_equal(
             model.interval(score * (1 + off)), same.interval(score.round(3))
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_classes", [10, 40])
-def test_no_automatic_penalty_spoils_a_calibrated_model(n_classes: int) -> None:
-    """Few rows and nothing to repair: what is lost stays below what K free intercepts may cost."""
-    rng = np.random.default_rng([n_classes, 7])
-    logits = 2 * rng.normal(size=(10_600, n_classes))
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    model = DirichletCalibrator("logits").fit(logits[:600], labels[:600])
-    prob = np.exp(logits[600:] - np.logaddexp.reduce(logits[600:], axis=1)[:, None])
-    before, after = (
-        float(ck.log_loss(labels[600:], q)) for q in (prob, model.calibrate(logits[600:]))
-    )
-    assert after < before + 2 * n_classes / 600

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import special
 from sklearn.linear_model import LogisticRegression
 
 from calibkit import CalibrationWarning
@@ -15,6 +14,7 @@ from calibkit.calibrators import (
     VectorScaling,
 )
 from calibkit_course import data
+from tests.calibkit.families import logits_and_labels as problem
 from tests.helpers import class_data, golden_data
 
 LABELS, PROB = golden_data("three_classes")
@@ -23,14 +23,6 @@ FAMILIES = [VectorScaling, MatrixScaling, DirichletCalibrator]
 
 def log_loss(prob, y):
     return float(-np.log(prob[np.arange(len(y)), y]).mean())
-
-
-def problem(seed, n=500, k=4, mixed=0.3):
-    """Logits that a matrix maps to the true ones, and labels."""
-    rng = np.random.default_rng(seed)
-    truth = rng.normal(size=(n, k)) * 1.5
-    y = (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
-    return 1.8 * truth @ (np.eye(k) + mixed * rng.normal(size=(k, k)) / k), y
 
 
 # Fits of the first 600 rows by a program of its own (training and held-out log loss), checked
@@ -44,72 +36,64 @@ GOLDEN = {
 }
 
 
-class TestGolden:
-    @pytest.mark.parametrize("name", GOLDEN)
-    def test_losses(self, name):
-        family, options, training, held_out = GOLDEN[name]
-        model = family("probabilities", **options).fit(PROB[:600], LABELS[:600])
-        assert model.training_loss_ == pytest.approx(training, abs=1e-9)
-        assert log_loss(model.calibrate(PROB[600:]), LABELS[600:]) == pytest.approx(
-            held_out, abs=1e-8
-        )
-        assert model.gradient_norm_ <= 1e-8
-
-    def test_weights(self):
-        model = DirichletCalibrator("probabilities", penalty=1e-2)
-        model.fit(PROB[:600], LABELS[:600])
-        expected = [
-            [0.45537292478457786, 0.023512661357587398, 0.033110332629997734],
-            [-0.03886005494114188, 0.8091299597370011, -0.03311032871305266],
-            [0.038860053089639926, -0.023512652562769253, 0.44545977161055456],
-        ]
-        np.testing.assert_allclose(model.weights_, expected, atol=1e-5)
-        np.testing.assert_allclose(
-            model.bias_, [-0.24981835898254, 0.296188910294733, -0.046370551312192], atol=1e-5
-        )
+# --- golden -------------------------------------------------------------------------------------
 
 
-class TestOptimality:
-    @pytest.mark.parametrize("k", [2, 4, 12, 30])  # 30: more parameters than the direct way takes
-    def test_the_gradient_is_zero(self, k):
-        """The objective is convex: mean log loss and two penalties, in plain terms."""
-        x, y = problem(k, k=k)
-        model = MatrixScaling("logits", penalty=0.01, bias_penalty=0.02).fit(x, y)
-        residual = special.softmax(x @ model.weights_.T + model.bias_, axis=1) - np.eye(k)[y]
-        off = np.where(np.eye(k) == 1, 0.0, model.weights_)
-        of_weights = residual.T @ x / len(y) + 2 * 0.01 * off
-        of_bias = residual.mean(axis=0) + 2 * 0.02 * model.bias_
-        size = np.sqrt(np.square(x).mean())
-        assert np.abs(of_weights).max() <= 1e-8 * size
-        assert np.abs(of_bias).max() <= 1e-8 * size
+@pytest.mark.parametrize("name", GOLDEN)
+def test_losses(name):
+    family, options, training, held_out = GOLDEN[name]
+    model = family("probabilities", **options).fit(PROB[:600], LABELS[:600])
+    assert model.training_loss_ == pytest.approx(training, abs=1e-9)
+    assert log_loss(model.calibrate(PROB[600:]), LABELS[600:]) == pytest.approx(held_out, abs=1e-8)
+    assert model.gradient_norm_ <= 1e-8
 
-    def test_against_logistic_regression(self):
-        x, y = problem(0)
-        model = MatrixScaling("logits", penalty=0).fit(x, y)
-        other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(x, y)
-        assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
-        np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
 
-    @pytest.mark.slow
-    def test_the_automatic_rule_is_close_to_that_of_its_authors(self):
-        """Their program stops early, and mixes the temperature with the uniform prediction."""
-        y, p = class_data(800, 4)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # parts of torch that it imports are out of date
-            theirs = pytest.importorskip("probmetrics.calibrators").SMSCalibrator().fit(p, y)
-            new, prob = class_data(4000, 4, seed=9)
-            other = log_loss(np.float64(theirs.predict_proba(prob)), new)
-        ours = log_loss(MatrixScaling("probabilities").fit(p, y).calibrate(prob), new)
-        assert ours == pytest.approx(other, abs=0.01) and ours < log_loss(prob, new) - 0.02
+def test_weights():
+    model = DirichletCalibrator("probabilities", penalty=1e-2)
+    model.fit(PROB[:600], LABELS[:600])
+    expected = [
+        [0.45537292478457786, 0.023512661357587398, 0.033110332629997734],
+        [-0.03886005494114188, 0.8091299597370011, -0.03311032871305266],
+        [0.038860053089639926, -0.023512652562769253, 0.44545977161055456],
+    ]
+    np.testing.assert_allclose(model.weights_, expected, atol=1e-5)
+    np.testing.assert_allclose(
+        model.bias_, [-0.24981835898254, 0.296188910294733, -0.046370551312192], atol=1e-5
+    )
 
-    def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed(self):
-        x, y = problem(0)
-        for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
-            model = family("logits", penalty=0).fit(x, y)
-            assert model.n_parameters_ == n_parameters
-            assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
-        slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
-        np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
+
+# --- optimality ---------------------------------------------------------------------------------
+
+
+def test_against_logistic_regression():
+    x, y = problem(0)
+    model = MatrixScaling("logits", penalty=0).fit(x, y)
+    other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(x, y)
+    assert model.training_loss_ <= log_loss(other.predict_proba(x), y) + 1e-12
+    np.testing.assert_allclose(model.calibrate(x), other.predict_proba(x), atol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_automatic_rule_is_close_to_that_of_its_authors():
+    """Their program stops early, and mixes the temperature with the uniform prediction."""
+    y, p = class_data(800, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # parts of torch that it imports are out of date
+        theirs = pytest.importorskip("probmetrics.calibrators").SMSCalibrator().fit(p, y)
+        new, prob = class_data(4000, 4, seed=9)
+        other = log_loss(np.float64(theirs.predict_proba(prob)), new)
+    ours = log_loss(MatrixScaling("probabilities").fit(p, y).calibrate(prob), new)
+    assert ours == pytest.approx(other, abs=0.01) and ours < log_loss(prob, new) - 0.02
+
+
+def test_a_constant_for_all_classes_is_no_parameter_and_is_fixed():
+    x, y = problem(0)
+    for family, n_parameters in ((VectorScaling, 7), (MatrixScaling, 15)):
+        model = family("logits", penalty=0).fit(x, y)
+        assert model.n_parameters_ == n_parameters
+        assert model.bias_.sum() == pytest.approx(0, abs=1e-12)
+    slope = TemperatureScaling("logits").fit(x, y).temperature_ ** -1
+    np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -139,83 +123,95 @@ class TestRealNetwork:
         assert log_loss(model.calibrate(p_test), y_test) < 0.862
 
 
-class TestTheorems:
-    def test_families_are_nested(self):
-        x, y = problem(0)
-        temperature = log_loss(TemperatureScaling("logits").fit(x, y).calibrate(x), y)
-        vector = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
-        matrix = MatrixScaling("logits", penalty=0).fit(x, y).training_loss_
-        assert matrix < vector < temperature
-
-    def test_a_matrix_may_change_answers_and_overfit(self):
-        few, new = slice(0, 30), slice(600, 800)
-        losses = []
-        for model in (TemperatureScaling("probabilities"), DirichletCalibrator("probabilities", 0)):
-            model.fit(PROB[few], LABELS[few])
-            moved = model.calibrate(PROB[new]).argmax(axis=1) != PROB[new].argmax(axis=1)
-            assert moved.any() == isinstance(model, DirichletCalibrator)
-            losses.append(
-                [log_loss(model.calibrate(PROB[rows]), LABELS[rows]) for rows in (few, new)]
-            )
-        assert losses[1][0] < losses[0][0] < losses[0][1] + 0.1 < losses[1][1]
-
-    def test_vector_scaling_depends_on_the_constant_of_a_row(self):
-        x, y = problem(0)
-        shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
-        a = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
-        b = VectorScaling("logits", penalty=0).fit(shifted, y).training_loss_
-        assert abs(a - b) > 1e-4
-
-    def test_dirichlet_does_not_depend_on_it(self):
-        x, y = problem(0)
-        shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
-        a = DirichletCalibrator("logits").fit(x, y).calibrate(x)
-        b = DirichletCalibrator("logits").fit(shifted, y).calibrate(shifted)
-        np.testing.assert_allclose(a, b, atol=1e-9)
-
-    def test_dirichlet_is_matrix_scaling_of_log_probabilities(self):
-        p = PROB[:600]
-        a = DirichletCalibrator("probabilities", penalty=0.01).fit(p, LABELS[:600])
-        b = MatrixScaling("logits", penalty=0.01).fit(np.log(p), LABELS[:600])
-        np.testing.assert_allclose(a.calibrate(p), b.calibrate(np.log(p)), atol=1e-12)
-
-    @pytest.mark.parametrize("family", FAMILIES)
-    @pytest.mark.parametrize("penalty", ["auto", 0.01])
-    def test_classes_are_treated_alike(self, family, penalty):
-        x, y = problem(0)
-        order = np.array([2, 0, 3, 1])
-        a = family("logits", penalty=penalty).fit(x, y).calibrate(x)
-        b = family("logits", penalty=penalty).fit(x[:, order], np.argsort(order)[y])
-        np.testing.assert_allclose(a[:, order], b.calibrate(x[:, order]), atol=1e-9)
-
-    def test_units_of_the_logits(self):
-        x, y = problem(0)
-        a = MatrixScaling("logits", penalty="auto").fit(x, y).calibrate(x)
-        b = MatrixScaling("logits", penalty="auto").fit(1e3 * x, y).calibrate(1e3 * x)
-        np.testing.assert_allclose(a, b, atol=1e-9)
+# --- theorems -----------------------------------------------------------------------------------
 
 
-class TestNoOptimum:
-    def test_an_absent_class_is_reported(self):
-        x, y = problem(0)
-        y = np.where(y == 3, 0, y)
-        with pytest.warns(CalibrationWarning, match="no finite optimum"):
-            model = VectorScaling("logits", penalty=0).fit(x, y)
-        assert not model.converged_ and np.isfinite(model.calibrate(x)).all()
-
-    @pytest.mark.parametrize("family", FAMILIES)
-    def test_a_penalty_makes_it_finite(self, family):
-        x, y = problem(0)
-        assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
+def test_families_are_nested():
+    x, y = problem(0)
+    temperature = log_loss(TemperatureScaling("logits").fit(x, y).calibrate(x), y)
+    vector = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
+    matrix = MatrixScaling("logits", penalty=0).fit(x, y).training_loss_
+    assert matrix < vector < temperature
 
 
-class TestBadOptions:
-    @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "cv", None, True])
-    @pytest.mark.parametrize("family", FAMILIES)
-    def test_penalty(self, penalty, family):
-        with pytest.raises(ValueError, match="penalty must be"):
-            family("probabilities", penalty=penalty).fit(PROB, LABELS)
+def test_a_matrix_may_change_answers_and_overfit():
+    few, new = slice(0, 30), slice(600, 800)
+    losses = []
+    for model in (TemperatureScaling("probabilities"), DirichletCalibrator("probabilities", 0)):
+        model.fit(PROB[few], LABELS[few])
+        moved = model.calibrate(PROB[new]).argmax(axis=1) != PROB[new].argmax(axis=1)
+        assert moved.any() == isinstance(model, DirichletCalibrator)
+        losses.append([log_loss(model.calibrate(PROB[rows]), LABELS[rows]) for rows in (few, new)])
+    assert losses[1][0] < losses[0][0] < losses[0][1] + 0.1 < losses[1][1]
 
-    def test_others(self):
-        with pytest.raises(ValueError, match="bias_penalty must be"):
-            MatrixScaling("probabilities", penalty=1, bias_penalty=-1).fit(PROB, LABELS)
+
+def test_vector_scaling_depends_on_the_constant_of_a_row():
+    x, y = problem(0)
+    shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
+    a = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
+    b = VectorScaling("logits", penalty=0).fit(shifted, y).training_loss_
+    assert abs(a - b) > 1e-4
+
+
+def test_dirichlet_does_not_depend_on_it():
+    x, y = problem(0)
+    shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
+    a = DirichletCalibrator("logits").fit(x, y).calibrate(x)
+    b = DirichletCalibrator("logits").fit(shifted, y).calibrate(shifted)
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_dirichlet_is_matrix_scaling_of_log_probabilities():
+    p = PROB[:600]
+    a = DirichletCalibrator("probabilities", penalty=0.01).fit(p, LABELS[:600])
+    b = MatrixScaling("logits", penalty=0.01).fit(np.log(p), LABELS[:600])
+    np.testing.assert_allclose(a.calibrate(p), b.calibrate(np.log(p)), atol=1e-12)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("penalty", ["auto", 0.01])
+def test_classes_are_treated_alike(family, penalty):
+    x, y = problem(0)
+    order = np.array([2, 0, 3, 1])
+    a = family("logits", penalty=penalty).fit(x, y).calibrate(x)
+    b = family("logits", penalty=penalty).fit(x[:, order], np.argsort(order)[y])
+    np.testing.assert_allclose(a[:, order], b.calibrate(x[:, order]), atol=1e-9)
+
+
+def test_units_of_the_logits():
+    x, y = problem(0)
+    a = MatrixScaling("logits", penalty="auto").fit(x, y).calibrate(x)
+    b = MatrixScaling("logits", penalty="auto").fit(1e3 * x, y).calibrate(1e3 * x)
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+# --- no optimum ---------------------------------------------------------------------------------
+
+
+def test_an_absent_class_is_reported():
+    x, y = problem(0)
+    y = np.where(y == 3, 0, y)
+    with pytest.warns(CalibrationWarning, match="no finite optimum"):
+        model = VectorScaling("logits", penalty=0).fit(x, y)
+    assert not model.converged_ and np.isfinite(model.calibrate(x)).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_penalty_makes_it_finite(family):
+    x, y = problem(0)
+    assert family("logits").fit(x, np.where(y == 3, 0, y)).converged_
+
+
+# --- bad options --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "cv", None, True])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_impossible_penalties(penalty, family):
+    with pytest.raises(ValueError, match="penalty must be"):
+        family("probabilities", penalty=penalty).fit(PROB, LABELS)
+
+
+def test_an_impossible_penalty_of_the_bias():
+    with pytest.raises(ValueError, match="bias_penalty must be"):
+        MatrixScaling("probabilities", penalty=1, bias_penalty=-1).fit(PROB, LABELS)

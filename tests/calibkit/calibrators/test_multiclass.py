@@ -92,7 +92,8 @@ def test_one_event_and_rows_that_look_like_probabilities(name):
         with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
             model.fit(Z[:, 0], Y)
         return
-    y, z = (Y == 0).astype(int), special.logit(P[:, 0])
+    y = (Y == 0).astype(int)
+    z = special.logit(P[:, 0])
     one = fitted(model, z, y)
     assert one.calibrate(z).shape == (300,)
     with pytest.raises(ValueError, match=r"was fitted to \(n,\)"):

@@ -13,6 +13,7 @@ from calibkit.calibrators import PiecewiseLinear
 from calibkit.calibrators.folds import parsimonious
 from calibkit.fakes import SyntheticShape
 from tests.calibkit.families import HARD
+from tests.helpers import refuses_options
 
 SPACES = ("probability", "logit")
 FORMS = tuple(product(SPACES, ("log-loss", "brier")))
@@ -49,28 +50,6 @@ def test_one_piece_by_brier_score_is_a_regression_line() -> None:
     model = PiecewiseLinear(n_pieces=1, loss="brier").fit(p, y)
     slope, intercept = np.polyfit(p, y, 1)
     np.testing.assert_allclose(model.calibrate([0, 1]), [intercept, slope + intercept], atol=1e-6)
-
-
-@pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_no_nearby_map_is_better(space: str, loss: str) -> None:
-    p, y = shape_sample("stairs", 0.08, 1500, 1)
-    model = PiecewiseLinear(space, 3, loss=loss).fit(p, y)
-    x = p if space == "probability" else logit(p)
-    knots = model.knots_ if space == "probability" else logit(model.knots_)
-    heights = model.heights_ if space == "probability" else logit(model.heights_)
-
-    def value(theta: np.ndarray) -> float:
-        inner = np.sort(np.concatenate([[knots[0]], theta[4:], [knots[-1]]]))
-        if space == "probability" and not 0 <= theta[:4].min() <= theta[:4].max() <= 1:
-            return np.inf
-        g = np.interp(x, inner, theta[:4])
-        g = np.clip(g, 1e-12, 1 - 1e-12) if space == "probability" else expit(g)
-        return mean_loss(loss, g, y)
-
-    theta = np.concatenate([heights, knots[1:-1]])
-    assert value(theta) == pytest.approx(model.training_loss_, abs=1e-12)
-    better = minimize(value, theta, method="Nelder-Mead", options={"maxiter": 3000})
-    assert model.training_loss_ <= better.fun + 1e-4
 
 
 # --- against the reference --------------------------------------------------------------------
@@ -200,21 +179,12 @@ def test_outer_pieces_go_on_in_logit_space() -> None:
     assert slopes[0] == pytest.approx(slopes[1], rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"space": "odds"}, "space must be"),
-        ({"loss": "hinge"}, "loss must be"),
-        ({"n_pieces": 0}, "n_pieces must be a whole number"),
-        ({"n_pieces": 20}, "20 pieces have 40 parameters, but there are only 30"),
-        ({"cv": 1}, "cv must be a whole number of at least 2"),
-    ],
+test_options_are_checked = refuses_options(
+    lambda **options: PiecewiseLinear(**options).fit(np.linspace(0.1, 0.9, 30), [0, 1] * 15),
+    ({"n_pieces": 0}, "n_pieces must be a whole number"),
+    ({"n_pieces": 20}, "20 pieces have 40 parameters, but there are only 30"),
+    ({"max_pieces": 2, "cv": 1}, "cv must be a whole number of at least 2"),
 )
-def test_options_are_checked(options: dict[str, object], words: str) -> None:
-    rng = np.random.default_rng(0)
-    p = rng.random(30)
-    with pytest.raises(ValueError, match=words):
-        PiecewiseLinear(**{"max_pieces": 2, **options}).fit(p, rng.random(30) < p)
 
 
 @pytest.mark.slow

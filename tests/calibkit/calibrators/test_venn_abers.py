@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from calibkit.calibrators import VennAbers
@@ -33,98 +32,78 @@ def problem(seed):
     return p, y, np.concatenate([p, rng.random(10), [0.0, 1.0]])
 
 
-class TestIntervals:
-    @pytest.mark.parametrize("seed", some(range(24), 8))
-    def test_against_two_isotonic_fits_per_point(self, seed):
-        p, y, new = problem(seed)
-        expected = [two_fits(p, y, one) for one in new]
-        np.testing.assert_allclose(interval(p, y, new), expected, atol=1e-12)
-
-    @pytest.mark.parametrize("seed", range(6))
-    def test_against_the_package(self, seed):
-        with quiet():
-            package = pytest.importorskip("venn_abers.venn_abers")
-        p, y, new = problem(seed)
-        with quiet():  # it warns of slices without numbers, and divides by 0
-            fits = package.calc_p0p1(np.column_stack([1 - p, p]), y)
-            prob, ends = package.calc_probs(*fits, np.column_stack([1 - new, new]))
-        np.testing.assert_allclose(interval(p, y, new), ends, atol=1e-12)
-        ours = VennAbers("probabilities").fit(p, y).calibrate(new)
-        np.testing.assert_allclose(ours, prob[:, 1], atol=1e-12)
-
-    def test_by_hand(self):
-        """Labels 0, 1, 0 in order: a new point after the second."""
-        model = VennAbers("probabilities").fit([0.2, 0.4, 0.8], [0, 1, 0])
-        lower, upper = model.interval([0.5])
-        assert lower[0] == pytest.approx(1 / 3, abs=1e-15)  # pools 1, 0 (new), 0
-        assert upper[0] == pytest.approx(2 / 3, abs=1e-15)  # pools 1, 1 (new), 0
-        assert model.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-15)
-        assert model.width([0.5])[0] == pytest.approx(1 / 3, abs=1e-15)
-
-    @given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=30))
-    def test_properties(self, rows):
-        p, y = np.array([row[0] / 8 for row in rows]), np.array([int(row[1]) for row in rows])
-        new = np.linspace(0, 1, 33)
-        model = VennAbers("probabilities").fit(p, y)
-        lower, upper = model.interval(new)
-        prob = model.calibrate(new)
-        assert (lower < upper).all() and (lower >= 0).all() and (upper <= 1).all()
-        assert (np.diff(lower) >= -1e-15).all() and (np.diff(upper) >= 0).all()
-        assert ((lower - 1e-15 <= prob) & (prob <= upper + 1e-15)).all()
-        # The isotonic fit without a new point lies between the two with one.
-        alone = IsotonicRegression(out_of_bounds="clip").fit(p, y).predict(p)
-        ends = model.interval(p)
-        assert ((ends[0] <= alone + 1e-12) & (alone <= ends[1] + 1e-12)).all()
-        # Turning scores and labels round turns the intervals round.
-        mirror = VennAbers("probabilities").fit(1 - p, 1 - y).interval(1 - new)
-        np.testing.assert_allclose(mirror, (1 - upper, 1 - lower), atol=1e-12)
-
-    def test_merging_minimises_the_largest_regret(self):
-        """The regrets of log loss under both labels are equal at the merged probability."""
-        model = VennAbers("probabilities").fit(*binary_data(50)[::-1])
-        new = np.linspace(0.01, 0.99, 9)
-        (lower, upper), prob = model.interval(new), model.calibrate(new)
-        np.testing.assert_allclose(np.log(upper / prob), np.log((1 - lower) / (1 - prob)))
-
-    def test_only_the_order_of_one_score_matters(self):
-        y, p = binary_data(200)
-        z = 7 * p - 2
-        expected = VennAbers("probabilities").fit(p, y).interval(p)
-        np.testing.assert_array_equal(VennAbers("logits").fit(z, y).interval(z), expected)
+# --- intervals ----------------------------------------------------------------------------------
 
 
-class TestManyClasses:
-    def test_one_vs_rest(self):
-        model = VennAbers("probabilities").fit(P, Y)
-        lower, upper = model.interval(P)
-        for c in range(3):
-            expected = interval(P[:, c], (Y == c).astype(int), P[:, c])  # noqa: SIM300
-            np.testing.assert_array_equal(np.column_stack([lower[:, c], upper[:, c]]), expected)
-        each = upper / (1 - lower + upper)
-        np.testing.assert_allclose(
-            model.calibrate(P), each / each.sum(axis=1, keepdims=True), atol=1e-15
-        )
-        np.testing.assert_array_equal(model.width(P), upper - lower)
+@pytest.mark.parametrize("seed", some(range(24), 8))
+def test_against_two_isotonic_fits_per_point(seed):
+    p, y, new = problem(seed)
+    expected = [two_fits(p, y, one) for one in new]
+    np.testing.assert_allclose(interval(p, y, new), expected, atol=1e-12)
 
-    def test_against_the_package(self):
-        with quiet():
-            package = pytest.importorskip("venn_abers.venn_abers")
-            y, p = class_data(500, 5, seed=2)
-            prob, _ = package.predict_proba_prefitted_va(p, y, P5, va_tpe="one_vs_rest")
-        model = VennAbers("probabilities").fit(p, y)
-        np.testing.assert_allclose(model.calibrate(P5), prob, atol=1e-12)
 
-    def test_two_columns_are_one_event(self):
-        y, p = binary_data(300)
-        table = np.column_stack([1 - p, p])
-        expected = VennAbers("probabilities").fit(p, y).calibrate(p)
-        model = VennAbers("probabilities").fit(table, y)
-        np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
+def test_by_hand():
+    """Labels 0, 1, 0 in order: a new point after the second."""
+    model = VennAbers("probabilities").fit([0.2, 0.4, 0.8], [0, 1, 0])
+    lower, upper = model.interval([0.5])
+    assert lower[0] == pytest.approx(1 / 3, abs=1e-15)  # pools 1, 0 (new), 0
+    assert upper[0] == pytest.approx(2 / 3, abs=1e-15)  # pools 1, 1 (new), 0
+    assert model.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-15)
+    assert model.width([0.5])[0] == pytest.approx(1 / 3, abs=1e-15)
 
-    def test_intervals_check_their_input(self):
-        with pytest.raises(ValueError, match="not fitted"):
-            VennAbers("probabilities").interval(P)
-        model = VennAbers("probabilities").fit(P, Y)
-        for call in (model.interval, model.width):
-            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
-                call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
+
+def test_merging_minimises_the_largest_regret():
+    """The regrets of log loss under both labels are equal at the merged probability."""
+    model = VennAbers("probabilities").fit(*binary_data(50)[::-1])
+    new = np.linspace(0.01, 0.99, 9)
+    (lower, upper), prob = model.interval(new), model.calibrate(new)
+    np.testing.assert_allclose(np.log(upper / prob), np.log((1 - lower) / (1 - prob)))
+
+
+def test_only_the_order_of_one_score_matters():
+    y, p = binary_data(200)
+    z = 7 * p - 2
+    expected = VennAbers("probabilities").fit(p, y).interval(p)
+    np.testing.assert_array_equal(VennAbers("logits").fit(z, y).interval(z), expected)
+
+
+# --- many classes -------------------------------------------------------------------------------
+
+
+def test_one_vs_rest():
+    model = VennAbers("probabilities").fit(P, Y)
+    lower, upper = model.interval(P)
+    for c in range(3):
+        expected = interval(P[:, c], (Y == c).astype(int), P[:, c])  # noqa: SIM300
+        np.testing.assert_array_equal(np.column_stack([lower[:, c], upper[:, c]]), expected)
+    each = upper / (1 - lower + upper)
+    np.testing.assert_allclose(
+        model.calibrate(P), each / each.sum(axis=1, keepdims=True), atol=1e-15
+    )
+    np.testing.assert_array_equal(model.width(P), upper - lower)
+
+
+def test_against_the_package():
+    with quiet():
+        package = pytest.importorskip("venn_abers.venn_abers")
+        y, p = class_data(500, 5, seed=2)
+        prob, _ = package.predict_proba_prefitted_va(p, y, P5, va_tpe="one_vs_rest")
+    model = VennAbers("probabilities").fit(p, y)
+    np.testing.assert_allclose(model.calibrate(P5), prob, atol=1e-12)
+
+
+def test_two_columns_are_one_event():
+    y, p = binary_data(300)
+    table = np.column_stack([1 - p, p])
+    expected = VennAbers("probabilities").fit(p, y).calibrate(p)
+    model = VennAbers("probabilities").fit(table, y)
+    np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
+
+
+def test_intervals_check_their_input():
+    with pytest.raises(ValueError, match="not fitted"):
+        VennAbers("probabilities").interval(P)
+    model = VennAbers("probabilities").fit(P, Y)
+    for call in (model.interval, model.width):
+        with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
+            call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))

@@ -6,6 +6,7 @@ would break a test that uses four of them about once in 16 000 cases.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import stats
 import calibkit as ck
 from calibkit.chance.null import redrawn_labels
 from calibkit.inputs import as_generator
-from tests.helpers import binary_data, class_data, numbers
+from tests.helpers import binary_data, class_data, class_measures, measures, numbers
 
 ECE = ck.expected_calibration_error
 
@@ -27,64 +28,67 @@ def own_measure(y_true: Any, y_prob: Any) -> float:
 # --- null level: formulas -----------------------------------------------------------------------
 
 
-class TestNullLevelFormulas:
-    def test_p_value_on_a_toy(self) -> None:
-        """A measure that returns 0, 1, 2, ... : redraws 1 to 9, of which six are >= 4."""
-        counter = iter([4.0, *range(1, 10)])
-        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
-        assert null.draws.tolist() == list(range(1, 10))
-        assert null.value == 4
-        assert null.p_value == (1 + 6) / (9 + 1)
-        assert (null.mean, null.median) == (5, 5)
-        assert null.sd == pytest.approx(np.std(range(1, 10), ddof=1))
-        assert null.low == pytest.approx(np.quantile(range(1, 10), 0.05))
-        assert null.high == pytest.approx(np.quantile(range(1, 10), 0.95))
+def test_p_value_on_a_toy() -> None:
+    """A measure that returns 0, 1, 2, ... : redraws 1 to 9, of which six are >= 4."""
+    counter = iter([4.0, *range(1, 10)])
+    null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
+    assert null.draws.tolist() == list(range(1, 10))
+    assert null.value == 4
+    assert null.p_value == (1 + 6) / (9 + 1)
+    assert (null.mean, null.median) == (5, 5)
+    assert null.sd == pytest.approx(np.std(range(1, 10), ddof=1))
+    assert null.low == pytest.approx(np.quantile(range(1, 10), 0.05))
+    assert null.high == pytest.approx(np.quantile(range(1, 10), 0.95))
 
-    @pytest.mark.parametrize(
-        ("values", "expected"),
-        [
-            ((10.0, *range(1, 10)), 1 / 10),  # never 0
-            ((-1.0, *range(1, 10)), 1.0),
-            ((9.0, *range(1, 10)), 2 / 10),
-            ((0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2), 3 / 4),  # rounding does not break ties
-        ],
-    )
-    def test_p_values(self, values: Any, expected: float) -> None:
-        counter, n = iter(values), len(values) - 1
-        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=n, rng=0)
-        assert null.p_value == expected
 
-    def test_labels_that_cannot_change_and_a_single_draw(self) -> None:
-        null = ck.null_level(ECE, [0, 1, 1], [0.0, 1.0, 1.0], n_draws=20, rng=0)
-        assert null.draws.tolist() == [0] * 20
-        assert (null.value, null.p_value) == (0, 1)
-        null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
-        assert np.isnan(null.sd) and null.p_value in (0.5, 1.0)
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((10.0, *range(1, 10)), 1 / 10),  # never 0
+        ((-1.0, *range(1, 10)), 1.0),
+        ((9.0, *range(1, 10)), 2 / 10),
+        ((0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2), 3 / 4),  # rounding does not break ties
+    ],
+)
+def test_p_values(values: Any, expected: float) -> None:
+    counter, n = iter(values), len(values) - 1
+    null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=n, rng=0)
+    assert null.p_value == expected
 
-    def test_labels_are_redrawn_with_the_probabilities_of_their_row(self) -> None:
-        """A measure that records the labels: their means are the predictions."""
-        prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1, 0, 0]])
-        seen: list[Any] = []
 
-        def record(y_true: Any, y_prob: Any) -> float:
-            seen.append(np.asarray(y_true))
-            assert np.array_equal(y_prob, prob)
-            return 0.0
+def test_labels_that_cannot_change_and_a_single_draw() -> None:
+    null = ck.null_level(ECE, [0, 1, 1], [0.0, 1.0, 1.0], n_draws=20, rng=0)
+    assert null.draws.tolist() == [0] * 20
+    assert (null.value, null.p_value) == (0, 1)
+    null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
+    assert np.isnan(null.sd) and null.p_value in (0.5, 1.0)
 
-        ck.null_level(record, [0, 1, 2, 0], prob, n_draws=8000, rng=1)
-        share = np.mean([np.eye(3)[labels] for labels in seen[1:]], axis=0)
-        assert np.abs(share - prob).max() < 4 * np.sqrt(0.25 / 8000)
-        assert (share[prob == 0] == 0).all()
-        assert (share[prob == 1] == 1).all()
 
-    def test_what_it_says(self) -> None:
-        assert ck.null_level(own_measure, [0, 1], [0.5, 0.5], rng=0).name == "own measure"
-        calibrated = ck.null_level(ECE, *binary_data(300, exponent=1), rng=0).describe()
-        assert "no evidence of miscalibration" in calibrated
-        wrong = ck.null_level(ECE, *binary_data(300, exponent=3), rng=0)
-        assert wrong.p_value == 1 / 1001
-        assert f"{wrong.value:.4f}" in wrong.describe()
-        assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
+def test_labels_are_redrawn_with_the_probabilities_of_their_row() -> None:
+    """A measure that records the labels: their means are the predictions."""
+    prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1, 0, 0]])
+    seen: list[Any] = []
+
+    def record(y_true: Any, y_prob: Any) -> float:
+        seen.append(np.asarray(y_true))
+        assert np.array_equal(y_prob, prob)
+        return 0.0
+
+    ck.null_level(record, [0, 1, 2, 0], prob, n_draws=8000, rng=1)
+    share = np.mean([np.eye(3)[labels] for labels in seen[1:]], axis=0)
+    assert np.abs(share - prob).max() < 4 * np.sqrt(0.25 / 8000)
+    assert (share[prob == 0] == 0).all()
+    assert (share[prob == 1] == 1).all()
+
+
+def test_what_a_null_level_says() -> None:
+    assert ck.null_level(own_measure, [0, 1], [0.5, 0.5], rng=0).name == "own measure"
+    calibrated = ck.null_level(ECE, *binary_data(300, exponent=1), rng=0).describe()
+    assert "no evidence of miscalibration" in calibrated
+    wrong = ck.null_level(ECE, *binary_data(300, exponent=3), rng=0)
+    assert wrong.p_value == 1 / 1001
+    assert f"{wrong.value:.4f}" in wrong.describe()
+    assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
 
 
 # --- null level: any measure --------------------------------------------------------------------
@@ -101,7 +105,8 @@ def test_a_result_s_words_say_nothing_to_a_redraw(run: Callable[..., Any]) -> No
         error = ECE(y_true, y_prob)
         return replace(error, tables=(replace(error.tables[0], view="rain tomorrow"),))
 
-    first, other = run(renamed, *BINARY, n_draws=20, rng=3), run(ECE, *BINARY, n_draws=20, rng=3)
+    first = run(renamed, *BINARY, n_draws=20, rng=3)
+    other = run(ECE, *BINARY, n_draws=20, rng=3)
     assert first.draws.tolist() == other.draws.tolist()
 
 
@@ -112,7 +117,8 @@ def test_weights_are_refused(run: Callable[..., Any]) -> None:
 
 
 def test_what_was_warned_of_once_is_not_repeated() -> None:
-    labels, prob = np.array([0, 1, 1, 0]), np.array([[0.6, 0.4, 0], [0.3, 0.6, 0.1]] * 2)
+    labels = np.array([0, 1, 1, 0])
+    prob = np.array([[0.6, 0.4, 0], [0.3, 0.6, 0.1]] * 2)
     with pytest.warns(ck.CalibrationWarning) as caught:
         ck.null_level(ck.class_wise_calibration_error, labels, prob, n_draws=30, rng=0)
     assert len(caught) == 1
@@ -166,23 +172,27 @@ def test_p_values_are_uniform_under_calibration(measure: Callable[..., Any], cla
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
+def test_null_level_of_a_proper_score_is_its_expectation() -> None:
+    """A calibrated model expects a Brier score of mean p (1 - p)."""
+    labels, prob = binary_data(300)
+    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
+    expected = (prob * (1 - prob)).mean()
+    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
+
+
 # --- consistency bands --------------------------------------------------------------------------
-
-
-def calibrated_bands(n_sets: int, n: int, seed: int, **options: Any) -> list[Any]:
-    rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(n_sets):
-        prob = rng.random(n)
-        found.append(ck.consistency_band(rng.random(n) < prob, prob, rng=rng, **options))
-    return found
 
 
 @pytest.mark.slow
 def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
     """Within three standard errors."""
-    bands = calibrated_bands(1000, 300, 1, simultaneous=True, n_draws=200)
-    assert np.mean([not band.outside.any() for band in bands]) == pytest.approx(0.9, abs=0.03)
+    rng, held = np.random.default_rng(1), []
+    for _ in range(1000):
+        prob = rng.random(300)
+        label = rng.random(300) < prob
+        band = ck.consistency_band(label, prob, simultaneous=True, n_draws=200, rng=rng)
+        held.append(not band.outside.any())
+    assert np.mean(held) == pytest.approx(0.9, abs=0.03)
 
 
 def test_pointwise_ends_are_quantiles_of_binomial_frequencies() -> None:
@@ -237,73 +247,54 @@ class TestBandShape:
 # --- bootstrap ----------------------------------------------------------------------------------
 
 
-class TestBootstrapFormulas:
-    @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-    def test_ends(self, level: float) -> None:
-        data = binary_data(200)
-        reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
-        percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
-        assert np.array_equal(reflected.draws, percentile.draws)
-        low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
-        assert (percentile.low, percentile.high) == (low, high)
-        value = float(ECE(*data))
-        assert reflected.value == percentile.value == value
-        assert (reflected.low, reflected.high) == (2 * value - high, 2 * value - low)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_ends_of_the_interval(level: float) -> None:
+    data = binary_data(200)
+    reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
+    percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
+    assert np.array_equal(reflected.draws, percentile.draws)
+    low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
+    assert (percentile.low, percentile.high) == (low, high)
+    value = float(ECE(*data))
+    assert reflected.value == percentile.value == value
+    assert (reflected.low, reflected.high) == (2 * value - high, 2 * value - low)
 
-    def test_rows_keep_their_labels(self) -> None:
-        """A measure that looks at pairs: every resampled pair is one of the data."""
-        labels, prob = binary_data(30)
-        pairs = set(zip(labels.tolist(), prob.tolist(), strict=True))
-        sizes = []
 
-        def check(y_true: Any, y_prob: Any) -> float:
-            drawn = list(zip(y_true.tolist(), y_prob.tolist(), strict=True))
-            assert set(drawn) <= pairs
-            sizes.append((len(drawn), len(set(drawn))))
-            return float(y_prob.mean())
+def test_rows_of_a_bootstrap_keep_their_labels() -> None:
+    """A measure that looks at pairs: every resampled pair is one of the data."""
+    labels, prob = binary_data(30)
+    pairs = set(zip(labels.tolist(), prob.tolist(), strict=True))
+    sizes = []
 
-        interval = ck.bootstrap_interval(check, labels, prob, n_draws=400, rng=0)
-        assert {size for size, _ in sizes} == {30}
-        assert np.mean([kept for _, kept in sizes[1:]]) / 30 == pytest.approx(0.638, abs=0.02)
-        se = prob.std() / np.sqrt(30)
-        assert interval.draws.std() == pytest.approx(se, rel=0.15)
+    def check(y_true: Any, y_prob: Any) -> float:
+        drawn = list(zip(y_true.tolist(), y_prob.tolist(), strict=True))
+        assert set(drawn) <= pairs
+        sizes.append((len(drawn), len(set(drawn))))
+        return float(y_prob.mean())
+
+    interval = ck.bootstrap_interval(check, labels, prob, n_draws=400, rng=0)
+    assert {size for size, _ in sizes} == {30}
+    assert np.mean([kept for _, kept in sizes[1:]]) / 30 == pytest.approx(0.638, abs=0.02)
+    se = prob.std() / np.sqrt(30)
+    assert interval.draws.std() == pytest.approx(se, rel=0.15)
 
 
 # --- random numbers -----------------------------------------------------------------------------
 
-RUNS = {
-    "null level": lambda rng: ck.null_level(ECE, *BINARY, n_draws=20, rng=rng),
-    "null level, classes": lambda rng: ck.null_level(
-        ck.class_wise_calibration_error, *CLASSES, n_draws=20, rng=rng
-    ),
-    "null level, plain": lambda rng: ck.null_level(ck.log_loss, *CLASSES, n_draws=20, rng=rng),
-    "band": lambda rng: ck.consistency_band(*BINARY, n_draws=20, rng=rng),
-    "bootstrap": lambda rng: ck.bootstrap_interval(ECE, *BINARY, n_draws=20, rng=rng),
-    "bootstrap, plain": lambda rng: ck.bootstrap_interval(
-        ck.brier_score, *CLASSES, n_draws=20, rng=rng
-    ),
-}
+
+# What keeps more of its redraws than a p-value.
+DRAWN = ("null_level", "bootstrap", "consistency_band", "test_based", "fit_on_test", "smooth_curve")
 
 
-@pytest.mark.parametrize(("name", "run"), RUNS.items())
-def test_random_numbers_follow_the_seed(name, run) -> None:
-    generator = as_generator(5)
-    seeded, same, later, other = (numbers(run(rng)) for rng in (5, generator, generator, 6))
-    assert np.array_equal(seeded, same, equal_nan=True)
-    for another in (later, other, numbers(run(None))):
-        assert not np.array_equal(seeded, another, equal_nan=True)
-
-
-def test_null_level_of_a_proper_score_is_its_expectation() -> None:
-    """A calibrated model expects a Brier score of mean p (1 - p)."""
-    labels, prob = binary_data(300)
-    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
-    expected = (prob * (1 - prob)).mean()
-    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
-
-
-@pytest.mark.slow
-def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
-    bands = calibrated_bands(200, 300, seed=4, n_draws=300)
-    share = np.mean([band.outside.sum() / band.table.occupied.sum() for band in bands])
-    assert 0.03 < share < 0.1
+@pytest.mark.parametrize(
+    ("data", "found"), [(BINARY, measures()), (CLASSES, class_measures())], ids=["event", "rows"]
+)
+def test_random_numbers_follow_the_seed(data: Any, found: dict[str, Any]) -> None:
+    for name, measure in found.items():
+        if not any(word in name for word in DRAWN):
+            continue
+        run, generator = partial(measure, *data, n_draws=20), as_generator(5)
+        seeded, same, later, other = (numbers(run(rng=rng)) for rng in (5, generator, generator, 6))
+        assert np.array_equal(seeded, same, equal_nan=True), name
+        for another in (later, other, numbers(run(rng=None))):
+            assert not np.array_equal(seeded, another, equal_nan=True), name

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.special import expit, logit
 
 import calibkit as ck
@@ -28,14 +28,6 @@ TABLE = np.array([[0.0, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 1.0, 1.0], [5.0, 0.0,
 
 
 # --- costs --------------------------------------------------------------------------------------
-
-
-def test_the_best_actions_are_those_of_a_loop() -> None:
-    _, prob = class_data(60)
-    actions = best_actions(prob, costs=TABLE)
-    for row, action in zip(prob, actions, strict=True):
-        costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
-        assert costs[action] == pytest.approx(min(costs), abs=1e-12)
 
 
 def test_a_tie_of_more_than_two_actions_goes_to_the_lowest() -> None:
@@ -82,6 +74,7 @@ def test_policy_cost_is_that_of_a_loop() -> None:
     cost = policy_cost(labels, prob, costs=TABLE)
     said = prob @ TABLE.T
     done = said.argmin(axis=1)
+    assert np.array_equal(best_actions(prob, costs=TABLE), done)
     paid = [TABLE[a, y] for a, y in zip(done, labels, strict=True)]
     assert cost.value == pytest.approx(np.mean(paid), abs=1e-12)
     assert cost.promised == pytest.approx(said.min(axis=1).mean(), abs=1e-12)
@@ -92,33 +85,13 @@ def test_policy_cost_is_that_of_a_loop() -> None:
     assert cost.paid.sum() == pytest.approx(cost.value, abs=1e-12)
     worse = policy_cost([1, 1], [0.1, 0.1], costs=(1, 3))
     assert "; more than ignoring the model (0.0000)" in worse.describe()
-
-
-def test_order_changes_nothing_weights_count_rows_and_words_are_labels() -> None:
-    labels, prob = class_data(300)
-    order, weight = np.random.default_rng(1).permutation(300), np.arange(300) % 3
-    again = np.repeat(np.arange(300), weight)
-    one, other, weighted, repeated = (
-        policy_cost(y, p, costs=TABLE, sample_weight=w)
-        for y, p, w in (
-            (labels, prob, None),
-            (labels[order], prob[order], None),
-            (labels, prob, weight),
-            (labels[again], prob[again], None),
-        )
-    )
-    for name in ("value", "promised", "ignoring"):
-        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
+    weight = np.arange(80) % 3
+    weighted = policy_cost(labels, prob, costs=TABLE, sample_weight=weight)
+    repeated = policy_cost(labels.repeat(weight), prob.repeat(weight, axis=0), costs=TABLE)
+    for name in ("value", "promised", "ignoring", "share", "paid"):
         assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), abs=1e-12)
-    labels, prob = binary_data(100)
-    words = np.where(labels, "ill", "well")
-    cost = policy_cost(words, prob, costs=(1, 9), positive="ill").value
-    assert cost == policy_cost(labels, prob, costs=(1, 9)).value
-    for curve in (murphy_curve, decision_curve):
-        assert curve(words, prob, positive="ill").describe() == curve(labels, prob).describe()
 
 
-@settings(max_examples=50)
 @given(hits=st.lists(st.integers(0, 8), min_size=1, max_size=9), t=st.floats(0.02, 0.98))
 def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_it(
     hits: list[int], t: float
@@ -134,7 +107,6 @@ def test_a_calibrated_model_pays_what_it_promised_and_never_more_than_ignoring_i
 # --- regret -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
 @given(
     pairs=st.lists(st.tuples(PROBABILITY, PROBABILITY), min_size=1, max_size=30),
     benefit=AMOUNT,
@@ -193,24 +165,9 @@ def test_the_largest_saving_is_that_of_a_search_over_all_costs_and_cut_offs(
     assert found.value == pytest.approx(max(0, *savings), abs=1e-12)
     won = bill(found.threshold, found.threshold) - bill(found.threshold, found.cutoff)
     assert won == pytest.approx(found.value, abs=1e-12)
-    weight = np.arange(n) % 3 + 1
-    twice = largest_saving(np.repeat(labels, weight), np.repeat(prob, weight))
-    weighed = largest_saving(labels, prob, sample_weight=weight)
-    assert weighed.value == pytest.approx(twice.value, abs=1e-12)
     curve, t = murphy_curve(labels, prob), np.linspace(0, 1, 41)
     repaired = murphy_curve(labels, cal.IsotonicCalibrator().fit(prob, labels).calibrate(prob))
     assert (curve.cost(t) - repaired.cost(t)).max() <= found.value + 1e-12
-
-
-def test_chance_alone_explains_what_a_calibrated_model_could_have_saved() -> None:
-    rng = np.random.default_rng(0)
-    p_values = []
-    for _ in range(40):
-        prob = rng.random(200)
-        labels = (rng.random(200) < prob) * 1
-        p_values.append(ck.null_level(largest_saving, labels, prob, n_draws=39, rng=rng).p_value)
-    assert np.mean(np.array(p_values) <= 0.1) <= 0.25  # of 4, more than 10 have 1 in 1000
-    assert ck.null_level(largest_saving, labels, prob**2, n_draws=39, rng=rng).p_value == 1 / 40
 
 
 @pytest.mark.parametrize("denominator", [1, 4, 1000])
@@ -263,36 +220,23 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]
 
 
-def test_the_curve_of_a_view_and_of_shuffled_rows() -> None:
-    labels, prob = class_data(200)
-    curve = murphy_curve(labels, prob, view="top-label")
-    order = np.random.default_rng(0).permutation(200)
-    again = murphy_curve(labels[order], prob[order], view="top-label")
-    assert (curve.threshold == again.threshold).all()
-    assert (curve.in_vain == again.in_vain).all()
-    top = ck.binary_problem(labels, prob, view="top-label")
-    assert (curve.missed == murphy_curve(top.label, top.prob).missed).all()
-
-
 # --- net benefit --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("denominator", [20, 1000])
 def test_net_benefit_is_the_murphy_curve_in_another_unit(denominator: int) -> None:
-    """By the identity of its docstring, by a loop, and by bills; also on ties."""
+    """By the identity of its docstring, and by bills; also on ties."""
     labels, prob = coarse_binary(300, denominator)
-    curve, costs, base = decision_curve(labels, prob), murphy_curve(labels, prob), labels.mean()
+    curve = decision_curve(labels, prob)
+    costs = murphy_curve(labels, prob)
+    base = labels.mean()
     t = curve.threshold
     assert curve.net_benefit == pytest.approx(base - costs.cost(t) / (1 - t), abs=1e-12)
-    for at, found, everybody, saved in zip(
-        t, curve.net_benefit, curve.treat_all, curve.avoided, strict=True
-    ):
-        treated, odds = prob >= at, at / (1 - at)
-        right, vain = (treated & (labels == 1)).mean(), (treated & (labels == 0)).mean()
-        assert found == pytest.approx(right - odds * vain, abs=1e-12)
-        assert everybody == pytest.approx(base - odds * (1 - base), abs=1e-12)
-        spared = (~treated & (labels == 0)).mean() - (~treated & (labels == 1)).mean() / odds
-        assert saved == pytest.approx(spared, abs=1e-9)
+    odds = t / (1 - t)
+    treated = prob >= t[:, None]
+    assert curve.treat_all == pytest.approx(base - odds * (1 - base), abs=1e-12)
+    spared = (~treated & (labels == 0)).mean(axis=1) - (~treated & labels).mean(axis=1) / odds
+    assert curve.avoided == pytest.approx(spared, abs=1e-9)
     assert curve.standardised == pytest.approx(curve.net_benefit / base, abs=1e-12)
 
 
@@ -357,7 +301,9 @@ def test_every_form_of_the_same_costs_gives_the_same_bill(form: str) -> None:
     labels, prob = binary_data(300)
     acted, costs = prob > 1 / 21, PAIR_FORMS[form]
     by_hand = (1 * (acted & (labels == 0)) + 20 * (~acted & (labels == 1))).mean()
-    assert policy_cost(labels, prob, costs=costs).value == pytest.approx(by_hand, abs=1e-12)
+    words = np.where(labels, "ill", "well")
+    cost = policy_cost(words, prob, costs=costs, positive="ill")
+    assert cost.value == pytest.approx(by_hand, abs=1e-12)
     assert decision_threshold(costs) == pytest.approx(1 / 21)
     assert 21 * murphy_curve(labels, prob).cost(1 / 21)[0] == pytest.approx(by_hand, abs=1e-12)
 

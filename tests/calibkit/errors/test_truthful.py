@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibkit.errors import averaged_two_bin_error
-from tests.helpers import class_data, coarse_binary
+from tests.helpers import coarse_binary
 
 TENTHS = [Fraction(k, 10) for k in range(11)]
 
@@ -58,10 +58,3 @@ def test_no_statement_beats_the_truth_and_the_null_level_is_its_expectation() ->
         for stated in lie:  # it merges: each group of equal statements has its mean chance
             group = [c for c, p in zip(truth, lie, strict=True) if p == stated]
             assert sum(group) == stated * len(group)
-
-
-def test_classes_one_by_one() -> None:
-    label, prob = class_data()
-    found = averaged_two_bin_error(label, prob, view="class-wise")
-    alone = [averaged_two_bin_error(label, prob, view=k).value for k in range(3)]
-    assert found.per_view.tolist() == alone and "400 predictions" in found.describe()

@@ -31,6 +31,7 @@ KNOBS = [
 FAKES = [
     *KNOBS,
     ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3)),
+    ClassKnobs.with_directions(0.7, ("under", "over"), (0.9, 0.2), concentration=20),
     ClassKnobs.with_directions(0.65, ("over", "under", "pivot"), (0.6, 0.5, 0.4), concentration=2),
     DirichletFake((2.0, 0.7), Power(2.0)),
     DirichletFake((0.8, 1.5), Power((0.5, 1.5)), "confidence-is-base"),
@@ -48,7 +49,8 @@ def per_row(fake, sample: FakeSample) -> dict[str, np.ndarray]:
     top = said.argmax(axis=1)
     z, a = said[rows, top], true[rows, top]
     correct = (top == sample.y_true).astype(float)
-    sign, chance = np.sign(said - true), said[rows, sample.y_true]
+    sign = np.sign(said - true)
+    chance = said[rows, sample.y_true]
     strong = (said * sign).sum(axis=1) - sign[rows, sample.y_true]
     with np.errstate(divide="ignore"):
         log_loss = -np.log(chance)
@@ -61,11 +63,11 @@ def per_row(fake, sample: FakeSample) -> dict[str, np.ndarray]:
         "top_label_brier": (z - correct) ** 2,
         "log_loss": log_loss,
     }
-    if not isinstance(fake, ClassKnobs):  # whose pooled errors `test_class_knobs.py` integrates
-        found |= {"expected": found["label_conditional"], "class_wise": strong / k}
-        # The norm 2 of all the budget is a limit that no sample shows.
-        if getattr(fake, "budget_share", 0) < 1:
-            found["root_mean_square"] = (z - correct) * (z - a)
+    pooled = fake.true_map(z) if isinstance(fake, ClassKnobs) else a
+    found |= {"expected": (z - correct) * np.sign(z - pooled), "class_wise": strong / k}
+    # The norm 2 of all the budget is a limit that no sample shows.
+    if getattr(fake, "budget_share", 0) < 1:
+        found["root_mean_square"] = (z - correct) * (z - a)
     return found
 
 

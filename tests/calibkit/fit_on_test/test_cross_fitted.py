@@ -1,5 +1,7 @@
 """A map's gain on rows that it has not seen: a lower bound, and what probmetrics computes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,7 +17,7 @@ from calibkit.calibrators import (
 )
 from calibkit.calibrators.folds import assign_folds
 from calibkit.fit_on_test import cross_fitted_error
-from tests.helpers import binary_data, class_data
+from tests.helpers import binary_data, class_data, refuses_options
 
 
 class Square(Calibrator):
@@ -80,19 +82,17 @@ def test_rows_may_come_in_any_order() -> None:
         assert one.gain.mean() == one.value
 
 
-def test_what_does_not_suit_is_refused() -> None:
-    y, p = binary_data(50)
-    label, prob = class_data(50)
-    for options, said in {
-        (("loss", 0.5),): 'loss must be "brier" or a norm from 1 on, got 0.5',
-        (("loss", "log"),): 'loss must be "brier" or a norm',
-        (("evaluator", "isotonic"),): "An evaluator is a calibrator",
-    }.items():
-        with pytest.raises(ValueError, match=said):
-            cross_fitted_error(y, p, **dict(options))
-    for evaluator in (BetaCalibrator(), TemperatureScaling("logits")):
-        with pytest.raises(ValueError, match="one of calibkit.calibrators with"):
-            cross_fitted_error(label, prob, evaluator=evaluator)
+test_impossible_options = refuses_options(
+    partial(cross_fitted_error, *binary_data(50)),
+    ({"loss": 0.5}, 'loss must be "brier" or a norm from 1 on, got 0.5'),
+    ({"loss": "log"}, 'loss must be "brier" or a norm'),
+    ({"evaluator": "isotonic"}, "An evaluator is a calibrator"),
+)
+test_what_does_not_suit_rows = refuses_options(
+    partial(cross_fitted_error, *class_data(50)),
+    ({"evaluator": BetaCalibrator()}, "one of calibkit.calibrators with"),
+    ({"evaluator": TemperatureScaling("logits")}, "one of calibkit.calibrators with"),
+)
 
 
 @pytest.mark.slow

@@ -91,9 +91,14 @@ def test_title_legend_and_words(name):
         assert name == "decision_curve" or assert_drawn_inside(each) is None
 
 
-LEFT, RIGHT, MEAN, UP = TABLE.edges[:-1], TABLE.edges[1:], TABLE.mean_prob, TABLE.frequency
+LEFT = TABLE.edges[:-1]
+RIGHT = TABLE.edges[1:]
+MEAN = TABLE.mean_prob
+UP = TABLE.frequency
 OVER, OUT = TABLE.gap > 0, BAND.outside
-FINE, TENT, FORTY = np.linspace(0, 1, 401), np.linspace(0, 1, 201), np.linspace(0, 1, 41)
+FINE = np.linspace(0, 1, 401)
+TENT = np.linspace(0, 1, 201)
+FORTY = np.linspace(0, 1, 41)
 STICKS = np.histogram(PARTS.prediction, FORTY, weights=PARTS.prediction_count)[0]
 AT = FITTED.prob[PICKED := np.linspace(0, 399, 120).round().astype(int)]
 
@@ -268,7 +273,8 @@ DIAGRAMS = {
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_axis_labels_name_the_view(name, view):
-    labels, prob = np.arange(50) % 2, np.random.default_rng(1).dirichlet([1, 1], 50)
+    labels = np.arange(50) % 2
+    prob = np.random.default_rng(1).dirichlet([1, 1], 50)
     ax = DIAGRAMS[name](labels, prob[:, 1] if view is None else prob, view)
     lowest = next(iter(ax.child_axes), ax)  # the strip of counts carries the label
     assert (lowest.get_xlabel(), ax.get_ylabel()) == VIEWS[view]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from calibkit.decisions import decision_curve, policy_cost
+from calibkit.decisions import policy_cost
 from calibkit_audit import AuditSettings, audit, compare
 from calibkit_audit.clinic import calibration_slope, observed_expected_ratio
 from tests.helpers import binary_data, class_data
@@ -14,34 +14,21 @@ Y, P = binary_data(400)
 QUICK = AuditSettings(n_draws=99)
 
 
-@pytest.mark.long
-def test_an_audit_says_them(subtests) -> None:
-    cluster = np.arange(400) // 4
-    report = audit(Y, P, costs=(1, 4), cluster=cluster, settings=QUICK)
-    how = {"level": 0.9, "cluster": cluster}
+def test_an_audit_says_them() -> None:
+    how = {"level": 0.9, "cluster": np.arange(400) // 4}
+    report = audit(Y, P, cluster=how["cluster"], settings=QUICK)
     slope = calibration_slope(Y, P, **how)
     last = [float(report.weak.columns[name][-1]) for name in ("value", "low", "high")]
     assert last == [slope.value, slope.low, slope.high]
-    worth = decision_curve(Y, P, thresholds=0.2)
-    value, everybody = worth.net_benefit[0], worth.treat_all[0]
-    paid = Y.mean() - report["costs"].numbers["cost"] / 4  # the cost in another unit
-    assert paid == pytest.approx(value, abs=1e-12)
-    text = " ".join(report.text().split())
-    for words in (f"slope {slope.value:.3f}", f"on: as it is {value:.4f}", f"all {everybody:.4f}"):
-        for page in (text, report.to_html().replace("&nbsp;", " ")):
-            with subtests.test(words):
-                assert words in page
-    found = json.loads(report.to_json())
-    assert found["weak calibration"][0]["quantity"] == "O/E"
+    for page in (" ".join(report.text().split()), report.to_html()):
+        assert f"slope {slope.value:.3f}" in page
+    assert json.loads(report.to_json())["weak calibration"][0]["quantity"] == "O/E"
 
 
 def test_a_comparison_says_them() -> None:
-    found = compare(Y, {"old": P, "new": P**1.3}, costs=(1, 4))
+    found = compare(Y, {"old": P, "new": P**1.3})
     new = list(found.weak.columns["model"]).index("new")
     assert found.weak.columns["value"][new] == float(observed_expected_ratio(Y, P**1.3))
-    apart = found.changes["new", "cost"].difference
-    old, new = (decision_curve(Y, p, thresholds=0.2).net_benefit[0] for p in (P, P**1.3))
-    assert apart / -4 == pytest.approx(new - old, abs=1e-12)
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
 
 

@@ -1,6 +1,7 @@
 """Models compared on the same rows: numbers by hand, coverage, words, pages, hostile input."""
 
 import json
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,8 @@ import calibkit as ck
 from calibkit.decisions import policy_cost
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.comparison_report import comparison_fields
-from calibkit_audit.auditing.differences import Change, judge_change
-from tests.helpers import binary_data, class_data, each_case, refuses
+from calibkit_audit.auditing.differences import judge_change
+from tests.helpers import binary_data, class_data, refuses
 
 
 def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
@@ -35,15 +35,17 @@ def column(found: Comparison, name: str) -> Any:
 # --- numbers -------------------------------------------------------------------------------------
 
 
-def test_values_are_those_of_the_single_measures() -> None:
+@pytest.mark.parametrize("weight", [None, np.random.default_rng(1).lognormal(0, 1, 1500)])
+def test_values_are_those_of_the_single_measures(weight: Any) -> None:
     y, models = two()
-    found = compare(y, models, costs=(1, 9))
+    found = compare(y, models, costs=(1, 9), sample_weight=weight)
+    how: dict[str, Any] = {"sample_weight": weight}
     for key, prob in zip(("first", "value"), models.values(), strict=True):
-        parts = corp_decomposition(y, prob)
+        parts = corp_decomposition(y, prob, **how)
         wanted = {
-            "cost": policy_cost(y, prob, costs=(1, 9)).value,
-            "log loss": float(ck.log_loss(y, prob)),
-            "Brier score": float(ck.brier_score(y, prob)),
+            "cost": policy_cost(y, prob, costs=(1, 9), **how).value,
+            "log loss": float(ck.log_loss(y, prob, **how)),
+            "Brier score": float(ck.brier_score(y, prob, **how)),
             "miscalibration": parts.miscalibration,
             "discrimination": parts.discrimination,
         }
@@ -51,6 +53,7 @@ def test_values_are_those_of_the_single_measures() -> None:
             assert row(found, measure)[key] == pytest.approx(value, abs=1e-12), measure
     for one in found.changes.values():
         assert one.difference == pytest.approx(one.value - one.first, abs=1e-12)
+        assert one.low <= one.difference <= one.high
 
 
 @pytest.mark.parametrize("view", [None, "class-wise", "top-label", 1])
@@ -67,77 +70,23 @@ def test_many_classes(view: Any) -> None:
         assert sums + (share * (1 - share)).sum() == pytest.approx(float(ck.brier_score(y, other)))
 
 
-def test_a_model_against_itself_is_equal_in_everything() -> None:
-    y, prob = binary_data(300)
-    found = compare(y, {"a": prob, "again": prob.copy()}, costs=(1, 5))
-    assert set(column(found, "verdict").tolist()) == {"equal"}
-    assert found.codes == {"not separated"}
-    assert "equal" in found.headline
-
-
 def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     y, models = two()
     found = compare(y, models)
     assert row(found, "discrimination")["verdict"] == "equal"
     assert row(found, "miscalibration")["verdict"] == "better"
-    assert found.headline.startswith("fair is better than bold: by ")
-    assert "fair is better calibrated." in found.headline
     assert {"better log loss", "better miscalibration"} <= found.codes <= set(COMPARISON_CODES)
 
 
-@pytest.mark.parametrize(
-    ("told", "words"),
-    [
-        ("better", " b is better calibrated."),
-        ("not separated", " cannot separate their calibration."),
-    ],
-)
-def test_the_headline_speaks_no_louder_than_its_row(told: str, words: str) -> None:
-    verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
-    verdicts |= {"miscalibration": told}
-    found = {("b", key): Change(0.2, 0.1, -0.1, -0.2, 0.1, one) for key, one in verdicts.items()}
-    assert comparison_fields(("a", "b"), found, 0.95, [0.5, 0.5])["headline"].endswith(words)
-
-
-def test_a_model_that_is_off_is_named_however_it_compares() -> None:
-    y, models = two()
-    warning = " may not be taken at its word: it is off by more than chance."
-    assert compare(y, models).headline.endswith("bold" + warning)
-    fair, bold = ({name: models[name], "again": models[name].copy()} for name in ("fair", "bold"))
-    assert "its word" not in compare(y, fair).headline
-    assert "Neither model may be taken at its word" in compare(y, bold).headline
-
-
-@each_case(
-    ("measure", "low", "high", "verdict"),
-    [
-        ("log loss", -0.2, -0.1, "better"),
-        ("log loss", 0.1, 0.2, "worse"),
-        ("log loss", -0.1, 0.2, "not separated"),
-        ("log loss", -0.2, 0.0, "not separated"),
-        ("log loss", 0.0, 0.2, "not separated"),
-        ("log loss", np.nan, np.nan, "not separated"),
-        ("discrimination", 0.1, 0.2, "better"),
-        ("discrimination", -0.2, -0.1, "worse"),
-        ("discrimination", -0.2, 0.1, "not separated"),
-    ],
-)
-def test_an_interval_that_holds_zero_separates_nothing(
-    measure: str, low: float, high: float, verdict: str
-) -> None:
-    assert judge_change(measure, 0.5, 0.6, (low, high)).verdict == verdict
-
-
-def test_models_that_are_equally_good_are_not_separated() -> None:
-    y, models = two(1500)
-    shift = np.random.default_rng(0).choice([-0.1, 0.1], 1500)
-    near = {side: expit(logit(models["fair"]) + way * shift) for side, way in (("a", 1), ("b", -1))}
-    found = compare(y, near)
-    assert "cannot separate b from a" in found.headline
-    for measure in ("log loss", "Brier score"):
-        one = row(found, measure)
-        assert one["verdict"] == "not separated" and one["low"] < 0 < one["high"]
-        assert one["low"] < one["difference"] < one["high"]
+def test_an_interval_that_holds_zero_separates_nothing() -> None:
+    for low, high in combinations_with_replacement([-0.2, -0.1, 0.0, 0.1, 0.2], 2):
+        wanted = "better" if high < 0 else "worse" if low > 0 else "not separated"
+        wanted = "equal" if low == high == 0 else wanted
+        first = 0.5 - (low + high) / 2
+        assert judge_change("log loss", first, 0.5, (low, high)).verdict == wanted
+        turned = judge_change("discrimination", 0.5, first, (-high, -low)).verdict
+        assert turned == wanted
+    assert judge_change("log loss", 0.5, 0.6, (np.nan, np.nan)).verdict == "not separated"
 
 
 @pytest.mark.long
@@ -215,11 +164,9 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     loss = row(found, "log loss")
     assert np.isinf(loss["value"]) and np.isinf(loss["difference"]) and np.isnan(loss["low"])
     assert loss["verdict"] == "worse"
-    assert "zero called impossible what happened: infinite log loss" in found.headline
     assert np.isfinite(row(found, "Brier score")["low"])
     both = compare(y, {"zero": zero, "too": zero**1.01})
     assert row(both, "log loss")["verdict"] == "not separated"
-    assert "zero and too called impossible" in both.headline
     assert "infinite -> infinite (infinite: it gave probability 0 to what happened)" in both.text()
     assert "nan" not in both.text() and "inf " not in found.text()
     assert found.to_dict()["differences"][0]["value"] is None
@@ -232,7 +179,6 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     models = {"a": rng.uniform(0.1, 0.3, 400), "b": rng.uniform(0.6, 0.9, 400)}
     found = compare(y, models, costs=(1, 1))
     assert set(column(found, "verdict").tolist()) <= {"not separated", "equal"}
-    assert "too few to compare b with a" in found.headline
 
 
 def test_a_cost_needs_rows_decided_better_and_worse() -> None:
@@ -242,7 +188,7 @@ def test_a_cost_needs_rows_decided_better_and_worse() -> None:
     first[-30:] = 0.2
     found = compare(y, {"a": first, "b": other}, costs=(1, 30))
     assert row(found, "cost")["difference"] == -30 / 400
-    assert row(found, "cost")["verdict"] == "not separated" and "some worse" in found.headline
+    assert row(found, "cost")["verdict"] == "not separated"
     cheap = compare(y, {"a": first, "b": other}, costs=(1, 5))
     assert row(cheap, "cost")["verdict"] == "better"
 
@@ -253,7 +199,7 @@ test_bad_input_is_refused = refuses(
     (lambda: compare([0, 1], {1: [0.2, 0.3], "1": [0.2, 0.3]}), "the same name"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2]}), "model 'b': "),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 1.3]}), "model 'b': y_prob"),
-    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [[0.8, 0.2]] * 2}), "model 'b' has shape"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [[0.5, 0.2, 0.3]] * 2}), "'b' has shape"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, level=95), "level"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, costs=(0, 0)), "both costs are 0"),
 )
@@ -271,6 +217,7 @@ def test_save_by_suffix(tmp_path: Path) -> None:
     report = audit(
         y, models["bold"], settings=AuditSettings(n_draws=99, n_resamples=50, repairs=())
     )
+    assert set(found.figures()) == {"models", "costs"}
     for result in (found, report):
         page = result.save(tmp_path / "x.HTML").read_text(encoding="utf-8")
         assert page.startswith("<!DOCTYPE html>") and "<script" not in page
@@ -282,20 +229,10 @@ def test_save_by_suffix(tmp_path: Path) -> None:
             result.save(tmp_path / "no" / "x.json")
 
 
-def test_the_figures_show_all_models() -> None:
-    plot = pytest.importorskip("calibkit.plot")
-    y, models = two(400)
-    figures = compare(y, models, costs=(1, 9)).figures()
-    assert set(figures) == {"models", "costs"}
-    for name, gid in (("models", "model"), ("costs", "curve")):
-        (ax,) = figures[name].axes
-        drawn = [line.get_label() for line in ax.lines if line.get_gid() == gid]
-        assert drawn == ["bold", "fair"]
-        assert "bold" in plot.alt_text(figures[name])
-
-
 def test_each_column_of_a_data_frame_is_a_model() -> None:
     pd = pytest.importorskip("pandas")
     label, prob = binary_data(200)
-    models = {"a": prob, "b": prob**2}
-    assert compare(label, pd.DataFrame(models)).text() == compare(label, models).text()
+    models, frame = {"a": prob, "b": prob**2}, pd.DataFrame({"a": prob, "b": prob**2})
+    two = {name: np.column_stack([1 - one, one]) for name, one in models.items()}
+    wanted = compare(label, models).text()
+    assert compare(label, frame).text() == compare(label, two).text() == wanted

@@ -15,6 +15,7 @@ from calibkit_audit.auditing.rows import rows_of
 from tests.audit_cases import assert_snapshot, make
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
+RNG = np.random.default_rng
 
 
 def report(kind: str, n: int = 500, k: int = 2, **options: Any) -> Any:
@@ -30,11 +31,14 @@ def with_zeros() -> Any:
     return audit(case.y_true, zeros, settings=QUICK)
 
 
-def two_models() -> Any:
-    """Compare a bold model with a fair one."""
-    bold, fair = (make(kind, 2, 500, 3) for kind in ("over-confident", "calibrated"))
-    models = {"bold": bold.y_prob, "fair": fair.y_prob}
-    return compare(fair.y_true, models, costs=(1, 9))
+def models(*names: str, n: int = 500, costs: Any = (1, 9)) -> Any:
+    """Compare models on the first rows of one case, by name."""
+    kinds = {"bold": "over-confident", "fair": "calibrated", "low": "under-forecast"}
+    said = {name: make(kind, 2, 500, 3).y_prob for name, kind in kinds.items()}
+    y, noise = make("calibrated", 2, 500, 3).y_true, RNG(0).normal(0, 0.8, 500)
+    said |= {"same": said["fair"], "noisy": expit(logit(said["fair"]) + noise)}
+    said |= {"zero": np.where(np.cumsum(y) == 5, 0.0, said["fair"]), "bolder": said["bold"] ** 3}
+    return compare(y[:n], {name: said[name][:n] for name in names}, costs=costs)
 
 
 HALVES = np.arange(500) % 2
@@ -49,7 +53,11 @@ REPORTS: dict[str, Callable[[], Any]] = {
     "weights": lambda: report("over-confident", sample_weight=1.0 + np.arange(500) % 3),
     "over_time": lambda: report("over-confident", time=np.arange(500)),
     "impossible_rows": with_zeros,
-    "two_models": two_models,
+    "two_models": lambda: models("bold", "fair"),
+    "many_models": lambda: models("fair", "zero", "low", "noisy", "same"),
+    "models_off": lambda: models("bold", "low", "bolder", costs=(1, 1)),
+    "few_rows_of_models": lambda: models("fair", "low", n=20),
+    "two_zeros": lambda: models("zero", "fair", costs=None),
 }
 
 
@@ -62,7 +70,6 @@ def test_a_report_says_what_it_said(name: str) -> None:
 
 # --- the paragraph for the person who decides, of five files that people have, and of classes -----
 
-RNG = np.random.default_rng
 COUNTS = re.compile(r"f ([\d,]+) (?:cases|answers) it expects \D*?([\d,.]+)\D*?; \D*?([\d,]+)")
 
 

@@ -1,6 +1,5 @@
 """Explorers: pure views, declared controls, the widgets and the page without a kernel."""
 
-import gzip
 import json
 import re
 import subprocess
@@ -293,14 +292,6 @@ class TestPageWithoutKernel:
         assert not re.search(r"\son\w+=", text)
         assert "http" not in text and "javascript:" not in text
         assert text.count("</script>") == 1
-
-    def test_weight_of_a_game(self, pages):
-        """What is fetched at once, packed as servers do: at most 13 kB a picture."""
-        _, html = pages["game"]
-        for form in ("wide", "narrow"):
-            pictures = [state[form] for state in data_of(html)["states"]]
-            packed = gzip.compress(json.dumps(pictures).encode())
-            assert len(packed) <= 13 * KILOBYTE * len(pictures)
 
     @pytest.mark.parametrize("text", ["<!--<script>", "</script>"])
     def test_a_text_ends_no_script_and_hides_no_end(self, text):

@@ -17,7 +17,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize_scalar
 
 from calibkit import expected_calibration_error, log_loss
@@ -28,6 +28,7 @@ from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.record import Record
+from calibkit_course.learn.words import read_words
 
 LESSONS = lessons()
 STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
@@ -98,13 +99,14 @@ def test_right_answers_are_accepted_in_other_forms(name, cid, subtests) -> None:
         with subtests.test(f"RIGHT[{cid!r}][{place}]: {said!r}"):
             assert said.state is right
             assert check.tolerance is None or f"within {check.tolerance:g}" in said.text
-    if check.tolerance and cid != "9.1":  # the judge forgives what is said (in 9.1 a sum is too)
+    # The judge forgives what is said; not so of a dict, a model, and a sum.
+    if check.tolerance and cid not in ("1.1", "3.2", "9.1"):
         fine = {}
         for off in (-1.1, -0.9, 0.9, 1.1):
             by = off * check.tolerance
             moved = in_other_words(first_right(name, cid), lambda value, by=by: np.add(value, by))
-            fine[off] = moved is not None and not refused(name, cid, moved)
-        assert moved is None or ((fine[-0.9] or fine[0.9]) and not (fine[-1.1] and fine[1.1]))
+            fine[off] = not refused(name, cid, moved)
+        assert (fine[-0.9] or fine[0.9]) and not (fine[-1.1] and fine[1.1])
 
 
 # --- every lesson, by construction -------------------------------------------------------------
@@ -134,25 +136,17 @@ def is_numeric(value: Any) -> bool:
     return plain and all(is_numeric(entry) and np.ndim(entry) == 0 for entry in value)
 
 
-def with_result(function: Any, edit: Any) -> Any:
-    """Return a learner's function whose numeric results are edited."""
-
-    def edited(*given: Any) -> Any:
-        result = function(*given)
-        return edit(result) if is_numeric(result) else result
-
-    return edited
-
-
 def in_other_words(answer: Any, edit: Any) -> Any:
-    """Return an edited answer, or None where it is of another kind."""
+    """Return an answer with its numbers edited, also those that a function returns."""
     if is_numeric(answer):
         return edit(answer)
     if type(answer) is FunctionType:
-        return with_result(answer, edit)
+        return lambda *given: in_other_words(answer(*given), edit)
     if isinstance(answer, tuple):
-        return tuple(edit(part) if is_numeric(part) else part for part in answer)
-    return None
+        return tuple(in_other_words(part, edit) for part in answer)
+    if isinstance(answer, dict):
+        return {key: in_other_words(value, edit) for key, value in answer.items()}
+    return answer
 
 
 def refused(name: str, cid: str, answer: Any) -> str:
@@ -168,24 +162,33 @@ def test_right_numbers_are_accepted_in_every_container(name, form, subtests) -> 
     for cid in open_lesson(name).checks:
         answer = in_other_words(first_right(name, cid), FORMS[form])
         with subtests.test(cid):
-            assert answer is None or refused(name, cid, answer) == ""
+            assert refused(name, cid, answer) == ""
 
 
 @each_check
-def test_where_a_function_is_wanted_its_three_slips_are_named(name: str, cid: str) -> None:
-    """No function, a function that cannot be called so, and one without `return`."""
-    if any(type(answer) is FunctionType for answer in tables(name).RIGHT[cid]):
-        assert "it should be a function" in refused(name, cid, 0.3)
+def test_what_is_no_answer_is_told_what_it_should_be(name: str, cid: str) -> None:
+    """And where a function is wanted, what it should return; its other slips are named too."""
+    answers, said = tables(name).RIGHT[cid], refused(name, cid, object())
+    if any(type(answer) is FunctionType for answer in answers):
+        assert "it should be a function" in said
         assert "your function raised" in refused(name, cid, lambda: 0.3)
         said = refused(name, cid, lambda *_, **__: None)
         assert "returns nothing, because `return` is missing. It should return" in said
+    elif answers and isinstance(answers[0], list | tuple | np.ndarray):
+        assert refused(name, cid, answers[0][:-1]), "one too few"
+    wanted = re.sub(".* should (be|return) ", "", said).replace("(2000, 4)", "{shape}")
+    known = (*read_words(name).say.values(), *messages.WORDS.values())
+    assert wanted.rstrip(".") in known
 
 
 def equal_numbers(text: str) -> list[str]:
     """Return the decimal numbers that a sentence of a message shows as two that differ."""
     sentences = re.split(r"(?<=[.?!]) ", text)
     sentences = [words for words in sentences if re.search(r"\b(not|should|here|lowest)\b", words)]
-    found = [re.findall(r"(?<![\w.])-?\d[\d,]*\.\d{2,}", sentence) for sentence in sentences]
+    found = [
+        re.findall(r"(?<![\w.])(?<!\d, )-?\d[\d,]*\.\d{2,}(?!, \d)", sentence)
+        for sentence in sentences
+    ]
     return [number for each in found for number, times in Counter(each).items() if times > 1]
 
 
@@ -197,7 +200,7 @@ def test_near_misses_never_look_equal(name: str, share: float, subtests: pytest.
             first_right(name, cid), lambda value, by=factor: np.asarray(value)[()] * by
         )
         with subtests.test(cid, factor=factor):
-            assert answer is None or equal_numbers(refused(name, cid, answer)) == []
+            assert equal_numbers(refused(name, cid, answer)) == []
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -310,32 +313,9 @@ def test_no_answer_raises(name: str, cid: str) -> None:
     for place, answer in enumerate(WEIRD):
         said = lesson.check(cid, answer)
         assert str(said).startswith((*STATES, "Compare")), f"WEIRD[{place}]"
+        again = lesson.check(cid, answer)
+        assert repr(said) == repr(again) and " at 0x" not in repr(said), f"WEIRD[{place}]"
         assert said._repr_html_(), f"WEIRD[{place}]"
-
-
-plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(...),
-    lambda inner: (
-        st.lists(inner, max_size=7)
-        | st.dictionaries(st.floats() | st.text(max_size=3) | st.fractions(), inner, max_size=6)
-        | st.tuples(inner, inner)
-        | st.builds(lambda entry: lambda *_: entry, inner)
-    ),
-    max_leaves=12,
-)
-
-
-@pytest.mark.long
-@settings(max_examples=40)
-@given(answer=plain)
-@pytest.mark.filterwarnings("ignore")
-def test_no_generated_answer_raises(answer: Any) -> None:
-    for name, cid in (check.values for check in EACH_CHECK):
-        lesson = open_lesson(name)
-        first, again = lesson.check(cid, answer), lesson.check(cid, answer)
-        assert repr(first) == repr(again)
-        assert repr(first).startswith((*STATES, "Compare"))
-        assert " at 0x" not in repr(first)
 
 
 @pytest.mark.parametrize("name", LESSONS)

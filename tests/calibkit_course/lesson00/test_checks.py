@@ -4,7 +4,6 @@ import re
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
@@ -26,7 +25,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (30 / 36, "the dry days"),
         (0.2, "and also 6 / 30, wet days by dry ones"),
         ("17 %", "rounded too far"),
-        (np.array([1 / 6, 1 / 6]), "shape (2,)"),
     ]
 }
 RIGHT: dict[str, list[Any]] = {

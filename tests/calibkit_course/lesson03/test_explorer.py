@@ -6,12 +6,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from scipy import optimize, stats
 
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson03
-from calibkit_course.lesson03 import figures
+from calibkit_course.lesson03 import DirichletMixture, figures
 from calibkit_course.lesson03.figures import accuracy_error
-from tests.drawn import assert_manners, assert_nothing_is_cut_off, assert_points, find, one
+from tests.drawn import assert_points, find, one
+from tests.helpers import refuses
 
 OVER = {"share": 0.6, "direction": "over"}
 
@@ -78,23 +80,48 @@ def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(direction, o
             assert is_inside(ax, direction, truth.accuracy, truth.expected / share + 0.01)
 
 
-BAD = [
-    *(({"points": {"p": p}}, "'p' must be a pair") for p in (0.5, (0.5,), (0.5, "x"), None)),
-    *(({"points": {"p": p}}, r"must lie in \[0, 1\]") for p in ((1.2, 0.1), (np.nan, 0.1))),
-    *(({"n_classes": k}, "n_classes must be .* at least 2") for k in (1, 2.5, True)),
-    ({"direction": "up"}, 'direction must be .*"under", got'),
-]
+# --- the clone -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("options", "words"), BAD)
-def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(options, words):
-    with pytest.raises(ValueError, match=words):
-        accuracy_error(**({"n_classes": 3} | options))
-    assert not plt.get_fignums()
+def test_the_fit_is_the_constrained_maximum_of_the_likelihood() -> None:
+    table = np.random.default_rng(3).dirichlet((9.0, 0.5, 0.4, 0.6), 300)
+    own = table[table.argmax(axis=1) == 0]
+    fitted = DirichletMixture.fit(own).alphas[0]
+    assert fitted[1] == fitted[2] == fitted[3]
+    best = optimize.minimize(
+        lambda t: -stats.dirichlet.logpdf(own.T, np.exp(t)[[0, 1, 1, 1]]).sum(), np.zeros(2)
+    )
+    np.testing.assert_allclose(fitted[:2], np.exp(best.x), rtol=1e-5)
 
 
-def test_manners_and_the_widest_labels(subtests):
-    assert_manners(subtests, {"plane": lambda ax: accuracy_error(n_classes=3, ax=ax)})
-    ax = accuracy_error({"p": (0.9, 0.05)}, n_classes=1000)
-    assert_nothing_is_cut_off(ax)
-    assert ax.get_xticklabels()[0].get_text() == "1/1000"
+def test_a_clone_has_shares_and_means_of_the_original() -> None:
+    original = DirichletMixture((0.5, 0.3, 0.2), ((30, 1, 1), (2, 20, 2), (3, 3, 25)))
+    table = original.draw(20_000, rng=0)
+    clone = DirichletMixture.fit(table)
+    np.testing.assert_allclose(clone.weights, (0.5, 0.3, 0.2), atol=0.02)
+    drawn = clone.draw(20_000, rng=1)
+    np.testing.assert_allclose(drawn.mean(axis=0), table.mean(axis=0), atol=0.01)
+    assert drawn.max(axis=1).mean() == pytest.approx(table.max(axis=1).mean(), abs=0.01)
+
+
+def test_zeros_and_single_precision_can_be_fitted() -> None:
+    p = np.random.default_rng(0).beta(0.5, 0.8, 1_000)
+    rounded = np.round(np.column_stack([p, 1 - p]), 2)
+    assert rounded.min() == 0
+    clone = DirichletMixture.fit(rounded)
+    assert len(clone.alphas) == 2 and np.all(np.isfinite(clone.alphas))
+    single = DirichletMixture.fit(rounded.astype(np.float32))
+    np.testing.assert_allclose(single.alphas, clone.alphas, rtol=1e-4)
+
+
+test_what_has_no_maximum_is_refused = refuses(
+    (lambda: DirichletMixture.fit([0.2, 0.8]), "one column per class"),
+    (
+        lambda: DirichletMixture.fit([[0.5, 0.5]] * 2),
+        "class 0 is predicted 2 times without any variation",
+    ),
+    (
+        lambda: DirichletMixture.fit([[0.2, 0.7, 0.1], [0.5, 0.25, 0.25]]),
+        "class 0 is predicted 1 times",
+    ),
+)

@@ -1,9 +1,7 @@
 """The bin tuner: its arithmetic against the package, its view, its redraws, what artists hold."""
 
-from dataclasses import replace
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -11,10 +9,9 @@ import calibkit as ck
 from calibkit.calibrators import CrossValidatedBinning, SweepBinning
 from calibkit.fakes import SyntheticShape
 from calibkit_course import lesson06
-from calibkit_course.lesson06 import Replicates, figures as figures06
+from calibkit_course.lesson06 import Replicates
 from calibkit_course.lesson06.draws import OutcomeDraws
 from calibkit_course.lesson06.view import _folds
-from tests.drawn import assert_manners, one
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
@@ -100,61 +97,3 @@ class TestBinTunerView:
             if many % few == 0:  # each bin is split
                 assert limit[many] >= limit[few] - 1e-12, (few, many)
         assert limit[4] < limit[3] - 0.01  # four bins do not split three
-
-    def test_wide_bins_hide_error_and_narrow_bins_add_chance(self):
-        view = lesson06.bin_tuner_view(n=1000)
-        assert max(view.limit[:2]) < 0.4 * view.truth < 0.98 * view.truth < min(view.limit[-5:])
-        chance = view.plain_mean - view.limit
-        assert min(chance) > 0 and chance[-1] > 10 * chance[0]
-
-    def test_one_sided_errors_do_not_hide(self):
-        assert lesson06.bin_tuner_view(shape="square", n=250).limit == pytest.approx(0.05, abs=1e-6)
-
-    def test_plain_means_grow_with_the_bins_and_fall_with_the_predictions(self):
-        views = [lesson06.bin_tuner_view(n=n, error=0.0) for n in (250, 1000, 5000)]
-        for view in views:
-            assert (np.diff(view.plain_mean) > 0).all()
-        assert (np.diff([view.plain_mean for view in views], axis=0) < 0).all()
-
-    def test_debiasing_halves_the_surplus_of_a_perfect_model(self):
-        plain, debiased = (
-            lesson06.bin_tuner_view(n_bins=15, error=0.0, estimator=e).replicates
-            for e in ("plain", "debiased")
-        )
-        assert 0 < debiased.bias < 0.6 * plain.bias
-
-
-PLAIN = Replicates(name="plain", values=np.array([0.1, 0.2, 0.3, 0.3]), truth=0.15)
-OTHER = Replicates(name="debiased", values=np.array([-0.1, 0.1, 0.2, 0.3]), truth=0.15)
-
-
-def test_every_estimate_is_counted_once():
-    ax = figures06.replicates([PLAIN, OTHER])
-    for place in (0, 1):
-        assert sum(one(ax, f"estimates-{place}").get_data().values) == 4
-
-
-def test_equal_estimates_still_make_a_column():
-    flat = Replicates(name="flat", values=np.full(5, 0.2), truth=0.2)
-    drawn = one(figures06.replicates([flat]), "estimates-0").get_data()
-    assert max(drawn.values) == 5 and np.ptp(drawn.edges) > 0
-
-
-def test_what_does_not_belong_together_is_refused():
-    with pytest.raises(ValueError, match="same truth, got 2 with the truths"):
-        figures06.replicates([PLAIN, replace(PLAIN, truth=0.2)])
-    with pytest.raises(ValueError, match="1 to 3 sets"):
-        figures06.replicates([])
-    with pytest.raises(ValueError, match="got 4"):
-        figures06.replicates([PLAIN] * 4)
-    assert not plt.get_fignums()
-
-
-def test_manners(subtests):
-    assert_manners(
-        subtests,
-        {
-            "replicates": lambda ax: figures06.replicates([PLAIN], ax),
-            "bin drift": lambda ax: figures06.bin_drift(lesson06.bin_tuner_view(n=100), ax),
-        },
-    )

@@ -1,13 +1,22 @@
 """The outlier hunter: its view against the package, its words, its pictures."""
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pytest
 
+import calibkit as ck
 from calibkit.bins import EqualMass, Pava, PavaBC
-from calibkit.hypothesis_tests import test_based_calibration_error
+from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import (
+    binomial_p_values,
+    test_based_calibration_error,
+    test_based_calibration_error as tce,
+)
 from calibkit_course import lesson08
+from calibkit_course.lesson08 import mean_tce, powers, rejected
+from calibkit_course.lesson08.diagram import acceptance_region
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
 
 
@@ -18,17 +27,6 @@ def hunted(rule: str, model: str = "calibrated", n: int = 8000) -> Hunt:
 
 
 BINS = {"mass": EqualMass(10), "root": EqualMass(22), "pava": Pava(), "pava-bc": PavaBC(25, 100)}
-
-
-@pytest.mark.parametrize("rule", BINS)
-def test_it_is_the_error_of_the_package(rule):
-    sample = MODELS["over-confident"].sample(500, 65)
-    wanted = test_based_calibration_error(
-        sample.y_true, sample.y_prob, bins=BINS[rule], n_draws=60, rng=65
-    )
-    hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
-    assert hunt.error.value == wanted.value
-    assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
 
 @pytest.mark.slow
@@ -56,3 +54,61 @@ def test_sizes_steer_pava_bc_and_nothing_else():
 def test_an_over_confident_model_is_caught_with_enough_data(rule):
     assert hunted(rule, "over-confident").error.p_value < 0.02
     assert hunted(rule).error.p_value > 0.05
+
+
+# --- the diagram ---------------------------------------------------------------------------------
+
+
+def test_acceptance_regions_hold_the_accepted_predictions():
+    sample = LogitDistortion(slope=0.7).sample(3000, rng=4)
+    error = test_based_calibration_error(sample.y_true, sample.y_prob, n_draws=0)
+    (low, high), verdict = acceptance_region(error), error.verdicts[0]
+    accepted, prob = ~verdict.rejected, verdict.prob
+    inside = (prob >= low[verdict.bin] - 1e-9) & (prob <= high[verdict.bin] + 1e-9)
+    assert 0.2 < accepted.mean() < 0.8 and inside[accepted].all()
+    assert (inside & ~accepted).mean() < 0.005  # gaps of the exact test are rare and narrow
+    counted = binomial_p_values(verdict.hits, verdict.table.count, np.clip(high + 1e-6, 0, 1))
+    assert (counted <= 0.05).all()
+
+
+# --- the cells -----------------------------------------------------------------------------------
+
+
+FAKE = LogitDistortion(slope=0.7)
+
+
+def samples() -> list[Any]:
+    rng = np.random.default_rng(8)
+    return [FAKE.sample(500, rng) for _ in range(3)]
+
+
+def test_the_mean_rejected_share_is_in_per_cent() -> None:
+    errors = [tce(s.y_true, s.y_prob, bins=10, n_draws=0) for s in samples()]
+    assert mean_tce(FAKE, 500, 10, n_sets=3) == pytest.approx(
+        100 * np.mean([error.value for error in errors])
+    )
+
+
+@pytest.mark.long
+def test_the_size_of_the_tce_with_a_critical_value_from_300_draws_is_about_eight_per_cent() -> None:
+    perfect, rng = LogitDistortion(), np.random.default_rng(8)
+    samples = (perfect.sample(1000, rng) for _ in range(1500))
+    shares = np.array([rejected(s.y_true, s.y_prob, PavaBC()) for s in samples])
+    null, fresh = shares[:300], shares[300:]
+    size = np.mean([np.mean(null >= share) <= 0.05 for share in fresh])
+    assert size == pytest.approx(0.08, abs=0.02)
+
+
+def test_the_power_is_the_share_of_sets_that_are_rejected_at_five_per_cent() -> None:
+    seen: list[Any] = []
+
+    def spy(label: Any, prob: Any) -> float:
+        seen.append((label, prob))
+        return [0.05, 0.051, 0.3, 0.001][len(seen) % 4]
+
+    found = powers({"spy": spy, "never": lambda *_: 1.0}, lambda p: p**2, n_sets=8)
+    assert found.tolist() == [50, 0]
+    assert {len(prob) for _, prob in seen} == {1000}
+    label, prob = (np.concatenate(part) for part in zip(*seen, strict=True))
+    error = ck.expected_calibration_error(label, prob)
+    assert error.value == pytest.approx(1 / 6, abs=0.02)  # the mean of p - p^2

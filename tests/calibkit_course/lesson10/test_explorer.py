@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import optimize
 from scipy.special import softmax
 
 import calibkit as ck
-from calibkit.calibrators import TemperatureScaling
-from calibkit_course.lesson10 import runs
+from calibkit_course.lesson10 import figures, runs, undo_label_smoothing
 from calibkit_course.lesson10.problems import made_logits
 from calibkit_course.lesson10.view import _curves, thermostat_view
+from tests.drawn import one
 
 STORED = runs.stored
 
@@ -38,24 +39,6 @@ def made(network, monkeypatch):
     _curves.cache_clear()
     yield
     _curves.cache_clear()
-
-
-@pytest.mark.parametrize(("epoch", "temperature", "n"), [(40, 1.0, 500), (5, 2.5, 200)])
-def test_it_is_what_the_package_measures(network, epoch, temperature, n):
-    view = thermostat_view(epoch=epoch, temperature=temperature, n=n)
-    logits = network.kept[runs.KEPT.index(epoch), :n]
-    y = network.history.labels[:n]
-    prob = softmax(logits.astype(float) / temperature, axis=1)
-    error = ck.expected_calibration_error(y, prob, view="top-label")
-    assert view.error.value == error.value
-    assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
-    assert view.accuracy == np.mean(logits.argmax(axis=1) == y)
-    assert np.array_equal(view.table.frequency, error.tables[0].frequency, equal_nan=True)
-    scaling = TemperatureScaling("logits").fit(logits, y)
-    assert view.best_temperature == pytest.approx(scaling.temperature_, rel=1e-6)
-    assert view.best_log_loss == pytest.approx(
-        ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
-    )
 
 
 def test_the_curves_are_the_measures_at_each_temperature(network):
@@ -95,7 +78,11 @@ def test_the_examples_are_what_they_are_called():
 def test_a_certain_mistake_costs_a_finite_log_loss(network, monkeypatch):
     bold = replace(network, kept=network.kept * np.float32(300))
     monkeypatch.setattr(runs, "stored", lambda: bold)
-    assert np.isfinite(thermostat_view(temperature=0.25).log_losses).all()
+    view = thermostat_view(temperature=0.25)
+    assert np.isfinite(view.log_losses).all()
+    ax = figures.temperature_curve(view)  # the valley is seen, and the mark lies inside
+    low, high = ax.get_ylim()
+    assert low <= one(ax, "set").get_ydata()[0] <= high < view.log_losses.max() / 3
 
 
 def test_the_stored_training_ends_too_cold_and_starts_too_hot(monkeypatch):
@@ -108,3 +95,51 @@ def test_the_stored_training_ends_too_cold_and_starts_too_hot(monkeypatch):
     assert thermostat_view(temperature=late.best_temperature, n=1500).error.value < 0.045
     assert runs.stored() is runs.stored()
     _curves.cache_clear()
+
+
+# --- label smoothing undone ----------------------------------------------------------------------
+
+
+TRUTH = np.array([0.7, 0.2, 0.1])
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.1, 0.99])
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_it_inverts_the_optimum(amount, k):
+    truth = np.random.default_rng(k).dirichlet(np.ones(k), 50)
+    truth[0] = np.eye(k)[0]
+    smoothed = (1 - amount) * truth + amount / k
+    recovered = undo_label_smoothing(smoothed, amount=amount)
+    np.testing.assert_allclose(recovered, truth, atol=1e-13 / (1 - amount))
+
+
+def test_the_optimum_of_the_loss():
+    """Minimise the smoothed cross-entropy by a program, then invert."""
+    target = (1 - 0.1) * TRUTH + 0.1 / 3
+
+    def loss(z):
+        log = np.append(z, 0) - np.log(np.exp(np.append(z, 0)).sum())
+        return -(target * log).sum()
+
+    z = optimize.minimize(loss, np.zeros(2), options={"gtol": 1e-12}).x
+    p = np.exp(np.append(z, 0)) / np.exp(np.append(z, 0)).sum()
+    recovered = undo_label_smoothing(p[np.newaxis], amount=0.1)[0]
+    np.testing.assert_allclose(recovered, TRUTH, atol=1e-6)
+
+
+def test_one_event():
+    two = undo_label_smoothing([[0.3, 0.7]], amount=0.2)[0, 1]
+    assert undo_label_smoothing([0.7], amount=0.2)[0] == pytest.approx(two, abs=1e-15)
+
+
+def test_what_no_optimum_says():
+    with pytest.raises(ValueError, match=r"y_prob\[1, 2\] = 0.01 lies outside"):
+        undo_label_smoothing([TRUTH, [0.5, 0.49, 0.01]], amount=0.1)
+    with pytest.raises(ValueError, match=r"y_prob\[0\] = 0.99 lies outside"):
+        undo_label_smoothing([0.99], amount=0.1)
+
+
+@pytest.mark.parametrize("amount", [1, -0.1, np.nan, "a", None, True])
+def test_amount(amount):
+    with pytest.raises(ValueError, match="amount must be"):
+        undo_label_smoothing([TRUTH], amount=amount)

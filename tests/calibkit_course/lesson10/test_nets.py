@@ -19,6 +19,7 @@ from tests.helpers import refuses
 torch = pytest.importorskip("torch")
 
 from calibkit_course.lesson10.nets import training  # noqa: E402
+from calibkit_course.lesson10.nets._torch import one_thread  # noqa: E402
 
 RNG = np.random.default_rng(0)
 LOSSES = ("cross-entropy", "label-smoothing", "focal", "mixup")
@@ -85,23 +86,14 @@ class TestTheSameTwice:
         np.testing.assert_array_equal(weights(trained()[0]), weights(other))
 
 
-def test_convolutions_by_loops():
-    network = nets.image_network((2, 3), 4, rng=5)
-    one, a, two, b, three, c, four, d = (w.detach().double().numpy() for w in network.parameters())
-    x = SPLIT.test_x[:1].astype(np.float64)
-    for kernel, bias in ((one, a), (two, b)):
-        size = (x.shape[-1] - kernel.shape[-1]) // 2 + 1
-        made = np.zeros((len(kernel), size, size))
-        for row in range(size):
-            for column in range(size):
-                width = kernel.shape[-1]
-                window = x[:, 2 * row : 2 * row + width, 2 * column : 2 * column + width]
-                made[:, row, column] = (kernel * window).sum(axis=(1, 2, 3)) + bias
-        x = np.maximum(made, 0)
-    hidden = np.maximum(three @ x.ravel() + c, 0)
-    logits = nets.logits_of(network, SPLIT.test_x[:1])
-    np.testing.assert_allclose(logits[0], four @ hidden + d, rtol=0, atol=1e-6)
-    assert logits.dtype == np.float32
+def test_the_network_is_the_one_that_its_words_describe():
+    network = nets.image_network()
+    assert sum(each.numel() for each in network.parameters()) == 56_970
+    layers = ["Conv2d", "ReLU", "Conv2d", "ReLU", "Flatten", "Linear", "ReLU", "Linear"]
+    assert [type(layer).__name__ for layer in network] == layers
+    assert [network[place].kernel_size for place in (0, 2)] == [(5, 5), (3, 3)]
+    assert network[0].stride == network[2].stride == (2, 2)
+    assert nets.logits_of(network, SPLIT.test_x[:1]).dtype == np.float32
 
 
 def test_a_row_does_not_depend_on_the_others_outside_of_training():
@@ -136,6 +128,38 @@ def test_a_step_of_ones_own_gets_batches_of_images():
     plain, other = trained(epochs=1)
     np.testing.assert_array_equal(weights(own), weights(plain))
     assert history.train_loss[0] == other.train_loss[0]
+
+
+@pytest.fixture
+def two_threads():
+    """Ask for two threads, as a caller would."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_one_thread_inside_also_after_leaving_an_inner_block(two_threads):
+    with one_thread():
+        assert torch.get_num_threads() == 1
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
+    with pytest.raises(KeyboardInterrupt), one_thread():
+        raise KeyboardInterrupt
+    assert torch.get_num_threads() == 2
+
+
+def test_training_is_in_one_thread(two_threads):
+    seen = []
+    trained(step=lambda *_: float(seen.append(torch.get_num_threads()) or 0), epochs=1)
+    assert set(seen) == {1} and torch.get_num_threads() == 2
+    z, y = np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 4
+    one = nets.OrderPreserving("logits").fit(z, y).calibrate(z)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    np.testing.assert_array_equal(nets.OrderPreserving("logits").fit(z, y).calibrate(z), one)
 
 
 class TestLosses:

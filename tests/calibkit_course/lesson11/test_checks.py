@@ -54,11 +54,6 @@ def by_clipped_isotonic(p: Any, y: Any, new: Any) -> float:
     return by_plain_isotonic(p, y, new, out_of_bounds="clip")
 
 
-def change(p: Any, y: Any, new: Any) -> float:
-    new[:] = outputs(p, y, new)
-    return float(np.mean((new == 0) | (new == 1)))
-
-
 # --- 11.3 --------------------------------------------------------------------------------------
 
 
@@ -114,7 +109,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y, new: 100 * by_blocks(p, y, new), "in per cent"),
         (lambda p, y, new: 0.0, "the share is"),
         (lambda p, y, new: 1 - by_blocks(p, y, new), "neither 0 nor 1"),
-        (change, "changes its input"),
     ],
     "11.3": [
         (by_sorting, "sorted order"),

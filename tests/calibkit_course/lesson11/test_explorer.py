@@ -1,41 +1,29 @@
 """The calibrator race, bins that numbers choose, ends of Venn-Abers, VGG16's look-alike."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import integrate
 
 import calibkit as ck
-from calibkit import log_loss, plot
+from calibkit import log_loss
 from calibkit.bins import EqualMass
 from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, PlattCalibrator
 from calibkit_course import data, lesson11
-from calibkit_course.lesson11 import draw_venn_abers, number, vgg16_lookalike
-from calibkit_course.lesson11.race import (
-    MEASURES,
-    METHODS,
-    RUNS,
-    SIZES,
-    grid_of,
-    measured,
-    rows_of,
-    runs_of,
-)
-from tests.drawn import assert_manners, assert_points, one
+from calibkit_course.lesson11 import number, race, vgg16_lookalike
 
 
 class TestMeasured:
     def test_the_truth_has_no_distance(self):
         truth = np.array([0.2, 0.5, 0.9])
-        assert measured(truth, truth) == pytest.approx((0, 0, 0), abs=1e-15)
+        assert race.measured(truth, truth) == pytest.approx((0, 0, 0), abs=1e-15)
 
     def test_certain_outputs_lose_infinitely(self):
-        assert measured(np.array([0.0, 0.5]), np.array([0.1, 0.5]))[2] == np.inf
-        assert measured(np.array([1.0, 0.5]), np.array([0.1, 0.5]))[2] == np.inf
+        assert race.measured(np.array([0.0, 0.5]), np.array([0.1, 0.5]))[2] == np.inf
+        assert race.measured(np.array([1.0, 0.5]), np.array([0.1, 0.5]))[2] == np.inf
 
     def test_ties_cancel_in_the_error_left_alone(self):
         """One output for rows with truths .1 and .5: their mean is .3, as said."""
-        distance, left, _ = measured(np.array([0.3, 0.3, 0.8]), np.array([0.1, 0.5, 0.8]))
+        distance, left, _ = race.measured(np.array([0.3, 0.3, 0.8]), np.array([0.1, 0.5, 0.8]))
         assert distance == pytest.approx(0.4 / 3) and left == pytest.approx(0)
 
     def test_the_loss_is_the_expected_log_loss_beyond_the_truth(self):
@@ -45,37 +33,37 @@ class TestMeasured:
         fitted = np.clip(truth + 0.1, 0, 0.95)
         label = (rng.random(200_000) < truth).astype(int)
         wanted = log_loss(label, fitted).value - log_loss(label, truth).value
-        assert measured(fitted, truth)[2] == pytest.approx(wanted, abs=1e-3)
+        assert race.measured(fitted, truth)[2] == pytest.approx(wanted, abs=1e-3)
 
     @pytest.mark.parametrize("distortion", ["bent", "square"])
     def test_the_grid_is_fine_enough(self, distortion):
         """The distance of the predictions themselves, against an integral."""
         exact, _ = integrate.quad(
-            lambda u: abs(np.subtract(*rows_of(distortion, np.array([u])))[0]), 0, 1, limit=200
+            lambda u: abs(np.subtract(*race.rows_of(distortion, np.array([u])))[0]), 0, 1, limit=200
         )
-        assert measured(*grid_of(distortion))[0] == pytest.approx(exact, abs=1e-5)
+        assert race.measured(*race.grid_of(distortion))[0] == pytest.approx(exact, abs=1e-5)
 
 
 class TestRace:
     def test_the_calibration_sets_are_those_that_are_said(self):
         """The first run of the first size, again and by hand."""
         rng = np.random.default_rng(11)
-        said, chance = rows_of("bent", rng.random(100))
+        said, chance = race.rows_of("bent", rng.random(100))
         label = (rng.random(100) < chance).astype(int)
-        prob, truth = grid_of("bent")
+        prob, truth = race.grid_of("bent")
         for name, maker in (("Platt", PlattCalibrator()), ("isotonic", IsotonicCalibrator())):
             wanted = maker.fit(said, label).calibrate(prob)
-            assert tuple(runs_of("bent", name, 15)[:, 0, 0]) == measured(wanted, truth)
+            assert tuple(race.runs_of("bent", name, 15)[:, 0, 0]) == race.measured(wanted, truth)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("measure", MEASURES)
+    @pytest.mark.parametrize("measure", race.MEASURES)
     def test_medians_are_those_of_the_runs(self, measure):
         found = lesson11.calibrator_race(methods="all", measure=measure)
-        values = runs_of("bent", "Venn-Abers", 15)[MEASURES.index(measure)]
-        assert values.shape == (len(SIZES), RUNS)
-        for s, size in enumerate(SIZES):
+        values = race.runs_of("bent", "Venn-Abers", 15)[race.MEASURES.index(measure)]
+        assert values.shape == (len(race.SIZES), race.RUNS)
+        for s, size in enumerate(race.SIZES):
             middle = found.at("Venn-Abers", size)
-            assert middle in values[s] and (values[s] <= middle).sum() >= RUNS / 2
+            assert middle in values[s] and (values[s] <= middle).sum() >= race.RUNS / 2
 
     @pytest.mark.parametrize(
         "bad", [{"n_bins": 0}, {"n_bins": 51}, {"measure": "x"}, {"distortion": "x"}]
@@ -89,11 +77,11 @@ class TestRace:
     @pytest.mark.long
     def test_what_the_lesson_says_of_other_races(self):
         line = lesson11.calibrator_race(distortion="line", methods="all")
-        for size in SIZES:
-            others = [line.at(name, size) for name in METHODS if name != "Platt"]
+        for size in race.SIZES:
+            others = [line.at(name, size) for name in race.METHODS if name != "Platt"]
             assert line.at("Platt", size) < min(others)
         loss = lesson11.calibrator_race(methods="all", measure="loss")
-        infinite = {name for name in METHODS if np.isinf(loss.at(name, 100))}
+        infinite = {name for name in race.METHODS if np.isinf(loss.at(name, 100))}
         assert {"isotonic", "histogram"} <= infinite and "Venn-Abers" not in infinite
         near, left = (
             lesson11.calibrator_race(methods="binned", measure=m, distortion="line")
@@ -113,27 +101,6 @@ def test_numbers_of_bins_are_measured_as_the_package_does():
     chosen = [last.chosen(values) for values in (last.ece, last.loss, last.far)]
     assert chosen == [1, 12, 12] and np.isinf(last.loss[-1])
     assert last.ece[3] == view.ece[-1] and "the log loss is infinite" in last.describe()
-
-
-ENDS = ([0.0, 0.2, 0.5], [0.3, 0.4, 1.0])
-
-
-def test_both_ends_of_venn_abers_and_the_truth(subtests) -> None:
-    across = np.array([0.1, 0.5, 0.9])
-    assert_manners(subtests, {"Venn-Abers": lambda ax: draw_venn_abers(across, ENDS, ax)})
-    ax = draw_venn_abers([0.1, 0.5, 0.9], ENDS, truth=[0.2, 0.5, 0.8])
-    assert one(ax, "0").get_linestyle() != one(ax, "1").get_linestyle()
-    assert one(ax, "truth").get_ydata().tolist() == [0.2, 0.5, 0.8]
-    assert "0.333 apart on average and at most 0.500" in plot.alt_text(ax)
-    frame = {"0": (across, ENDS[0]), "1": (across, ENDS[1]), "frame": (0, -0.02, 1, 1.02)}
-    assert_points(ax, frame)
-
-
-@pytest.mark.parametrize("prob", [[0.1, 0.5], [0.5, 0.1, 0.9]])
-def test_predictions_of_venn_abers_must_rise_and_match(prob: list[float]) -> None:
-    with pytest.raises(ValueError, match="prob must rise"):
-        draw_venn_abers(prob, ENDS)
-    assert not plt.get_fignums()
 
 
 def test_the_lookalike_has_the_numbers_of_the_network() -> None:

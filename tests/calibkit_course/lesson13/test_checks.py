@@ -61,11 +61,6 @@ def bill(
     return cost
 
 
-def change(y: Any, p: Any, vain: float, miss: float) -> float:
-    p *= 2
-    return by_loop(y, p / 2, vain, miss)
-
-
 def from_t_on(p: FloatVector, t: float) -> Any:
     return p >= t
 
@@ -95,9 +90,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda s, w: w / (s + w), "the win over the sum"),
         (lambda s, w: s / w, "the odds"),
         (lambda s, w: 100 * s / (s + w), "per cent"),
-        (lambda s, w: "s over w", "a number"),
         (lambda s, w: round(s / (s + w), 1), "is 0.75, not 0.80"),
-        (lambda s, w: s / (s + w) + 0.001, "is 0.750, not 0.751"),
     ],
     "13.2": [
         (bill(lambda p, t: p >= 0.5), "from 0.5 on"),
@@ -112,9 +105,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, a, b: 1 - np.mean((p >= 0.5) == y), "the mean cost is"),
         (bill(lambda p, t: p > t), "exactly at it is treated"),
         (lambda y, p, a, b: 2 * by_loop(y, p, a, b), "by the healthy and by the sick"),  # 4 each
-        (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
-        (change, "changes its input"),
-        (lambda y, p, a, b: [0.1, 0.2], "a number"),
     ],
     "13.3": [
         (0.01 * ORACLE / 8, "the bound promises"),
@@ -123,10 +113,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (2.67, "per cent"),
         (-1, "lies between 0 and 0.2 here"),
         (0.2, "of the oracle's value"),
-        (0.1, "the regret is 26.08 %"),
         (BUDGET + 6e-4, "Only 1.00 % is allowed"),
         (BUDGET - 6e-4, "and 1.00 % is allowed"),
-        ("2.7 %", "a number"),
     ],
     "13.4": [
         ((knob(0.1), knob(0.1)), "at least 1.5 times"),
@@ -134,7 +122,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((knob(0.1), knob(0.1, accuracy=0.85)), "accuracy 0.85. Both must have 0.80"),
         ((knob(0.1), knob(0.1, accuracy=0.80001)), "accuracy 0.80001"),
         ((knob(0.1), knob(0.1002)), "errors are 0.1000 and 0.1002"),
-        ((knob(0.1),), "1 "),
         ((0.1, 0.1), "fake classifiers"),
     ],
     "13.5": [
@@ -154,7 +141,6 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "13.2": [
         *(by_loop, by_package, by_actions, bill(lambda p, c: p >= c)),
-        lambda *given: by_package(*given).value,
         lambda *given: round(by_loop(*given), 4),
     ],
     "13.3": [BUDGET, 0.0267, 0.027],
@@ -169,7 +155,6 @@ RIGHT: dict[str, list[Any]] = {
         lambda price, loss: 1 - price / loss,
         lambda price, loss: max(0.0, (loss - price) / loss),
         lambda price, loss: 1 - price / loss if price < loss else -np.inf,
-        lambda price, loss: np.float32(1 - price / loss if price < loss else -np.inf),
     ],
 }
 
