@@ -527,7 +527,8 @@ def test_repairs_are_only_recommended_where_they_gain() -> None:
     assert report.repair == "Platt"
     assert report.calibrator.slope_ == pytest.approx(0.5, abs=0.08)
     gain = report["repair"].numbers
-    assert 0 < gain["gain_low"] < gain["gain"] < gain["gain_high"]
+    low, high = gain["gain"] - gain["gain_low"], gain["gain_high"] - gain["gain"]
+    assert gain["gain_low"] > 0 and 0 < low < high - 1e-5  # by half of what fits are flattered
     fixed = report.calibrator.calibrate(data.y_prob)
     label = (np.random.default_rng(4).random(len(fixed)) < fixed).astype(int)
     again = audit(label, fixed, settings=QUICK)
@@ -601,6 +602,13 @@ def test_a_sure_row_that_was_wrong_does_not_choose_the_repair(sure: float) -> No
     assert repairs.chosen < 0 or repairs.harmless[repairs.chosen]
     assert not repairs.harmless[names.index("Platt")]
     assert repairs.log_loss.argmin() == names.index("pulled Platt")
+
+
+def test_where_a_1_was_contradicted_no_repair_says_0_or_1_again() -> None:
+    prob = np.repeat([0.0, 0.5, 1.0], 100)
+    label = np.r_[np.zeros(100), np.arange(100) % 2, np.arange(100) > 9].astype(int)
+    repairs = audit(label, prob, settings=replace(QUICK, repairs=["isotonic"])).repairs
+    assert repairs.harmless[0] and repairs.clear[0] and repairs.chosen == -1
 
 
 def test_of_what_tells_nothing_the_base_rate_is_left() -> None:
