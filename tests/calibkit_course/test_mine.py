@@ -116,7 +116,7 @@ def test_now_yours_runs_on_a_table_of_strangers(folder: Path, number: str) -> No
     names["p_value"] = lambda y, p, rng: 0.5
     exec(setup, names)
     if number == "14":
-        with pytest.raises(ValueError, match="'discharged' is not there; .*'region'"):
+        with pytest.raises(ValueError, match="'ward' is not there. .*'region'"):
             exec(yours, names)
         yours = re.sub("columns = .*", 'columns = {"groups": "region"}', yours)
     exec(yours, names)

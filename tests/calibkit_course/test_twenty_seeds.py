@@ -345,12 +345,12 @@ def honest_models_break_the_contract_once_there_are_data(seed: int) -> bool:
 
 
 def the_fair_contract_forgives_small_errors_only(seed: int) -> bool:
-    """Of 40 years: few of honest suppliers, some of slightly bold ones, all of bold ones."""
+    """Of 20 years: few of honest suppliers, some of slightly bold ones, nearly all of bold ones."""
     pays, mass = [], ck.EqualMass(10)
     for slope in (1, 0.95, 0.9):
         model = LogitDistortion(scores=(2, 18), slope=slope)
-        years = [model.sample(8000, 40 * seed + k) for k in range(40)]
-        found = [tce(y.y_true, y.y_prob, bins=mass, n_draws=39, rng=k) for k, y in enumerate(years)]
+        years = [model.sample(8000, 20 * seed + k) for k in range(20)]
+        found = [tce(y.y_true, y.y_prob, bins=mass, n_draws=19, rng=k) for k, y in enumerate(years)]
         pays.append(np.mean([one.p_value <= 0.05 for one in found]))
     return bool(pays[0] < 0.2 < pays[1] < 0.8 and pays[2] >= 0.9)
 

@@ -225,7 +225,7 @@ def test_save_by_suffix(tmp_path: Path) -> None:
         assert json.loads(result.save(tmp_path / "x.json").read_text()) == result.to_dict()
         with pytest.raises(ValueError, match=r"must end in \.html or \.json"):
             result.save(tmp_path / "x.html.gz")
-        with pytest.raises(ValueError, match="does not exist"):
+        with pytest.raises(ValueError, match="no file in a folder that exists"):
             result.save(tmp_path / "no" / "x.json")
 
 

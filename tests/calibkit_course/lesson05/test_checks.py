@@ -244,6 +244,12 @@ def views():
 
 
 class TestView:
+    def test_the_worked_example(self):
+        view = lesson05.two_families_view()
+        assert view.flat.value == pytest.approx(1.1333333333 / 6, abs=1e-9)
+        assert view.slanted.value == pytest.approx(1 / 6, abs=1e-12)
+        assert view.ece == pytest.approx(1 / 6, abs=1e-12) and view.crossed == 1
+
     @pytest.mark.slow
     def test_slanted_tops_give_the_ece_wherever_the_edges_stand(self, views):
         for state, view in views:

@@ -97,3 +97,15 @@ class TestBinTunerView:
             if many % few == 0:  # each bin is split
                 assert limit[many] >= limit[few] - 1e-12, (few, many)
         assert limit[4] < limit[3] - 0.01  # four bins do not split three
+
+    def test_wide_bins_hide_error_and_narrow_bins_add_chance(self):
+        view = lesson06.bin_tuner_view(n=1000)
+        assert max(view.limit[:2]) < 0.4 * view.truth < 0.98 * view.truth < min(view.limit[-5:])
+        chance = view.plain_mean - view.limit
+        assert min(chance) > 0 and chance[-1] > 10 * chance[0]
+
+    def test_plain_means_grow_with_the_bins_and_fall_with_the_predictions(self):
+        views = [lesson06.bin_tuner_view(n=n, error=0.0) for n in (250, 1000, 5000)]
+        for view in views:
+            assert (np.diff(view.plain_mean) > 0).all()
+        assert (np.diff([view.plain_mean for view in views], axis=0) < 0).all()
