@@ -148,9 +148,9 @@ class AuditReport(Report):
         return "\n".join(lines)
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        answers = [answer for _, answer in self.numbered]
-        rows = [(one.topic, one.question, one.verdict, one.sentence) for one in answers]
-        return as_columns(("topic", "question", "verdict", "answer"), rows)
+        names = ("symbol", "topic", "question", "verdict", "sentence")
+        rows = [[getattr(answer, name) for name in names] for _, answer in self.numbered]
+        return as_columns(("light", "topic", "question", "verdict", "answer"), rows)
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

@@ -293,7 +293,7 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     gone = f"1 row gave probability 0 to what happened (row {wrong}, counted from 0)"
     assert report.promise.startswith("At most 1 in 100 calibrated models would be called miscal")
     for page in (report.text(), report.to_html(), report._repr_html_()):
-        assert gone in page and report.promise in page
+        assert gone in page and report.promise in page and report.symbol in page
     # The log loss is infinite here and in the package.
     assert np.isinf(ck.log_loss(case.y_true, p).value)
     assert np.isinf(report["repair"].numbers["log_loss"])
