@@ -279,8 +279,10 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         text = _gain_in_words(found, measured.settings)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-            after = f"{four_digits(table.error[place])} ({measured.names[0]})"
-            text += f" Expected calibration error afterwards: {after}."
+            before, after = four_digits(measured.error.value), four_digits(table.error[place])
+            text += f" Expected calibration error afterwards: {after} ({measured.names[0]})."
+            if float(after) > float(before):
+                text += f" It was {before}: this repair gains in log loss, not in that error."
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "

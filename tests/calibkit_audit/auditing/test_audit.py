@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib as mpl
@@ -275,6 +276,15 @@ def test_logits_are_audited_and_repaired_as_logits() -> None:
     assert report.repair == "temperature"
     assert report.calibrator.temperature_ == pytest.approx(2, rel=0.15)
     assert "T = " in report["repair"].sentence
+
+
+def test_a_repair_after_which_the_error_is_larger_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = make("over-confident", 2, 3000, 0)
+    assert "not in that error" not in audit(case.y_true, case.y_prob, settings=QUICK).text()
+    worse = SimpleNamespace(value=0.5)
+    monkeypatch.setattr("calibkit_audit.auditing.repairs._error", lambda *_, **__: worse)
+    said = audit(case.y_true, case.y_prob, settings=QUICK)["repair"].sentence
+    assert "afterwards: 0.5000" in said and "gains in log loss, not in that error" in said
 
 
 @pytest.mark.slow
