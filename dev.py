@@ -120,9 +120,10 @@ def notebook_paths() -> list[Path]:
     return lesson_pages(suffix=".ipynb")
 
 
-def today() -> list[str]:
-    """Return the names of every tenth page, each day others, for what takes long."""
-    return [path.stem for path in notebook_paths()][int(time.time() // 86_400) % 10 :: 10]
+def today(names: Sequence[str] = (), one_of: int = 10) -> Sequence[str]:
+    """Return every tenth of the names, or of all pages, each day others, for what takes long."""
+    names = names or [path.stem for path in notebook_paths()]
+    return names[int(time.time() // 86_400) % one_of :: one_of]
 
 
 def floors(length: str) -> int:
@@ -160,16 +161,15 @@ def check_book() -> int:
 def check_live(length: str) -> int:
     """Put the lessons into a site for the browser, and run them there and in Node.
 
-    A long run takes a few lessons in Node; when named, the stage runs all.
+    A long run takes one lesson in Node, and its exercises; when named, the stage runs all.
     """
     if not (BOOK / "html" / "index.html").exists():
         print("skipped: the site is made from the book, which has not been built")
         return 0
     code = call(sys.executable, "-m", "tools.live.site")
-    names = {path.stem for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH}
-    in_node = f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints"
-    left = names.difference(today()) if length else ()
-    options = ["-m", "site", *(f"--deselect={in_node}[{name}]" for name in left)]
+    names = [path.stem for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
+    left = {*names}.difference(today(names, len(names))) if length else ()
+    options = ["-m", "site", *(f"--deselect={test}[{name}]" for test in IN_NODE for name in left)]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
     return code or pytest("live", *side_by_side("loadfile"), *options, *LIVE_TESTS, env=env)
 
@@ -205,6 +205,10 @@ STAGES: dict[str, tuple[str, Callable[[str], int]]] = {
 # two stages package this checkout, in files beside it.
 AFTER = {"book": {"nbval"}, "live": {"nbval", "book", "dist"}, "browser": {"nbval", "book"}}
 LIVE_TESTS = tuple(f"tests/tools/test_live{part}.py" for part in ("", "_pages", "_exercises"))
+IN_NODE = (
+    f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints",
+    f"{LIVE_TESTS[2]}::test_each_exercise_is_solved_in_the_pages_own_python",
+)
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
 LONG = ("portable", "floors", "live", "dist")
 FAST = ("unit", "lint")

@@ -58,6 +58,15 @@ class Visit:
         self.page.context.close()
 
 
+def reload_until(page: Any, sign: str) -> None:
+    """Load a page anew until it shows what it had stored: Chromium may still be writing that."""
+    for _ in range(100):
+        page.reload()
+        if page.locator(sign).count():
+            return
+    raise AssertionError(f"{sign} does not survive a reload")
+
+
 def hidden_words(source: Path) -> list[str]:
     """Return how each fold of a lesson begins, where the same words stand nowhere else in it."""
     text = source.read_text(encoding="utf-8")

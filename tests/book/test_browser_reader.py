@@ -23,6 +23,7 @@ from tests.browser_pages import (
     Visit,
     asked_on,
     lesson_pages,
+    reload_until,
     script,
 )
 from tests.paths import ROOT
@@ -99,7 +100,8 @@ def test_code_is_folded_on_a_telephone_and_one_switch_shows_all(browser, site, s
     assert codes.first.is_visible() == (size == DESK) and task.first.is_visible()
     assert not [one for one in unread.all() if one.is_visible()]
     switch.press("Enter")
-    assert page.reload() and codes.first.is_visible() and unread.first.is_visible()
+    reload_until(page, ".ck-shows-code")
+    assert codes.first.is_visible() and unread.first.is_visible()
     assert switch.inner_text() == "Hide code"
     assert page.locator("#q-04-1").is_visible() == (size == DESK)
     visit.close()
@@ -450,7 +452,7 @@ def test_twenty_statements_become_the_forecasts_of_a_workbook(
     if not blocked:
         kept = {name: Forecast(**row) for name, row in page.evaluate(KEPT).items()}
         assert kept == rows and visit.messages == visit.elsewhere == []
-        page.reload()
+        reload_until(page, "#ck-statements li")
         assert card.locator("li").count() == 20 and not slider.is_visible()
         page.get_by_role("button", name="Forget my forecasts").click()
         page.get_by_role("button", name="Really forget all of them?").click()

@@ -110,12 +110,14 @@ def test_what_is_long_runs_only_when_asked_for(monkeypatch) -> None:
         dev.main(["test", "--fast", "--long"])
 
 
-def test_ten_days_try_every_lesson(monkeypatch) -> None:
-    tried = list[str]()
+def test_ten_days_try_every_lesson_and_as_many_as_there_are_one_each(monkeypatch) -> None:
+    tried, alone, names = list[str](), list[str](), ["a", "b", "c"]
     for day in range(10):
         monkeypatch.setattr(dev.time, "time", lambda day=day: 86_400 * day)
         tried += dev.today()
+        alone += dev.today(names, len(names))
     assert sorted(tried) == sorted(path.stem for path in dev.notebook_paths())
+    assert alone == [*3 * names, "a"]
 
 
 def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) -> None:

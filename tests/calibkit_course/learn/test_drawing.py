@@ -12,6 +12,7 @@ import pytest
 from calibkit_course.learn import Drawing, Lesson
 from calibkit_course.learn.drawing import SCRIPT, live
 from calibkit_course.learn.record import Record
+from tests.browser_pages import reload_until
 
 X = (0.1, 0.3, 0.5, 0.7, 0.9)
 TRUTH = np.array([0.2, 0.2, 0.4, 0.4, 1.0])
@@ -184,10 +185,8 @@ def test_a_line_is_drawn_and_laid_beside_the_truth(browser, root, tmp_path, hand
     drawn.predict("8a", guess)
     said = page.locator(".ck-verdict").inner_text()
     assert said == drawn.reveal("8a", TRUTH).paragraphs[1]
-    page.reload()
-    kept = page.locator(".ck-verdict", has_text=said)
-    kept.wait_for()  # a script writes it after the page has come
-    assert kept.inner_text() == said
+    reload_until(page, ".ck-verdict:not([hidden])")
+    assert page.locator(".ck-verdict").inner_text() == said
     page.get_by_role("button", name="Forget my guesses").click()
     assert not fold.evaluate("fold => fold.open") and "0 of 5" in status.inner_text()
     assert errors == []

@@ -32,7 +32,6 @@ from calibkit_course.learn.words import read_words
 
 LESSONS = lessons()
 STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
-TEXT_STATES = ["Compare", "Self-assessed"]
 
 
 def tables(name: str) -> Any:
