@@ -90,10 +90,12 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
             assert len(named) <= MOST_PARAMETERS, node.name
 
 
+EXPLAINED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
 def docstring_lines(node: ast.AST) -> range:
     """Return the lines of what explains a part of a module; none where nothing does."""
-    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    if not isinstance(node, kinds) or ast.get_docstring(node) is None:
+    if not isinstance(node, EXPLAINED) or ast.get_docstring(node) is None:
         return range(0)
     return range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
 
