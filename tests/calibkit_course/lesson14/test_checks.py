@@ -76,6 +76,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: needed(p, h) / len(p), "once more"),
         (lambda p, h: 100, "it takes 4,045 rows, not 100"),
         (lambda p, h: int((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
+        (lambda p, h: round((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
     ],
     "14.3": [
