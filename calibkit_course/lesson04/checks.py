@@ -66,6 +66,8 @@ def _table_problem(
 ) -> str | None:
     count, mean, frequency = arrays
     if not _equal(count, table.count):
+        if _equal(mean, table.count) or _equal(frequency, table.count):
+            return SAY["order"]
         return _count_problem(count, table, prob)
     if _equal(mean, table.frequency) and _equal(frequency, table.mean_prob):
         return SAY["swapped"]

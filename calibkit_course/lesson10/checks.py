@@ -226,7 +226,7 @@ def judge_torch(answer: Any) -> str | None:
 
 
 def _judge_fits(answer: Any, tolerance: Callable[[float], float]) -> str | None:
-    function = answers.as_function(answer)
+    function, before = answers.as_function(answer), list[float]()
     for name, (logits, label) in problems.fitting_cases().items():
         result = answers.call(function, logits, label, shown=SAY[name])
         if _is_nan(result):
@@ -234,7 +234,10 @@ def _judge_fits(answer: Any, tolerance: Callable[[float], float]) -> str | None:
         found = answers.as_number(result, SAY["one number"])
         wanted = temperature(logits, label)
         if not same(found, wanted, max(1e-3, tolerance(wanted))):
+            if found in before:
+                return SAY["constant"].format(case=SAY[name], found=f"{found:.4g}")
             return _temperature_slip(found, logits, label, SAY[name])
+        before.append(found)
     return None
 
 

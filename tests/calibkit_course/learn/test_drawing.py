@@ -200,8 +200,8 @@ def test_a_line_is_drawn_and_laid_beside_the_truth(browser, root, tmp_path, hand
     reload_until(page, ".ck-verdict:not([hidden])")
     assert page.locator(".ck-verdict").inner_text() == said
     compare = """([truth, line]) => {
-      const svg = document.querySelector(".ck-fold .ck-canvas"), data = JSON.parse(svg.dataset.canvas);
-      svg.dataset.canvas = JSON.stringify({ ...data, truth });
+      const svg = document.querySelector(".ck-fold .ck-canvas");
+      svg.dataset.canvas = JSON.stringify({ ...JSON.parse(svg.dataset.canvas), truth });
       return calibkitDraw.compare(svg, line);
     }"""
     for truth, *offs in CLOSE:

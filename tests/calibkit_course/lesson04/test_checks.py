@@ -147,6 +147,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda c, m, f, n: (np.where(c, c, np.nan), m, f)), "the count 0, not `nan`"),
         (changed(lambda c, m, f, n: (c, (np.arange(n) + 0.5) / n, f)), "the centre of each bin"),
         (changed(lambda c, m, f, n: (c, f, m)), "changed places"),
+        (changed(lambda c, m, f, n: (m, f, c)), "the count comes first"),
         (changed(lambda c, m, f, n: (c, m * c, f)), "The division is missing"),
         (changed(lambda c, m, f, n: (c, m, f * c / c.sum())), "not by the number of all"),
         (changed(lambda c, m, f, n: (c, m, 1 - f)), "the frequency of bin"),
@@ -211,6 +212,10 @@ RIGHT: dict[str, list[Any]] = {
 
 
 # --- the explorer --------------------------------------------------------------------------------
+
+
+def test_one_bin_lies_in_the_singular() -> None:
+    assert "0 of 1 bin lies outside" in lesson04.diagram_lab_view(n_bins=1).describe()
 
 
 class TestGameView:

@@ -80,7 +80,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
     ],
     "14.3": [
-        ((BROKEN.y_true, PROB), "question 1"),
+        ((BROKEN.y_true, PROB), "a row up and a row down, and audit both"),
         ((np.roll(BROKEN.y_true, 1), PROB), "the wrong way"),
         ((some_wrong(), PROB), "3 labels are not"),
         ((LABELS, DIVIDED), "22 of these animals were owls"),
