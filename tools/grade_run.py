@@ -110,7 +110,7 @@ class Grade:
 def read_workbook(path: Path) -> list[NotebookNode]:
     """Return the code cells of a workbook, or say why there are none."""
     if path.suffix != ".ipynb":
-        said = "This is no notebook (.ipynb). Unpack it, or ask its student for one."
+        said = "This is no notebook (.ipynb). The file itself is needed, and not in an archive."
         raise files.NotebookProblem(said)
     if path.stat().st_size > LARGEST_WORKBOOK:
         raise files.NotebookProblem(f"The file is larger than {LARGEST_WORKBOOK // 2**20} MB.")

@@ -103,9 +103,10 @@ const calibkitDraw = (() => {
     const middle = (sorted[Math.floor(half)] + sorted[Math.ceil(half) - 1]) / 2;
     const gaps = heights.map((height, k) => Math.abs(height - truth[k])), worst = gaps.indexOf(Math.max(...gaps));
     const said = (number) => number.toFixed(digits);
-    return fill(off(heights) <= top / 10 ? words.LINE_NEAR : words.LINE_OFF, {
-      off: said(off(heights)), flat: said(off(truth.map(() => middle))),
-      place: `${axis} is ${x[worst]}`, you: said(heights[worst]), it: said(truth[worst]),
+    const flat = off(truth.map(() => middle)), limit = flat <= top / 20 ? top / 10 : Math.min(top / 10, flat / 2);
+    return fill(off(heights) <= limit ? words.LINE_NEAR : words.LINE_OFF, {
+      off: said(off(heights)), flat: said(flat),
+      place: `${axis} = ${x[worst]}`, you: said(heights[worst]), it: said(truth[worst]),
     });
   };
 

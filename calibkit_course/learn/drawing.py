@@ -36,7 +36,7 @@ class Drawing(Prediction):
 
     >>> line = Drawing(question="How?", x=(1, 2), axes=("days", "share"), why="It grows.")
     >>> line.compare([0.5, 0.5], [0.2, 0.9])[69:]
-    'most where days is 2: you drew 0.50, it is 0.90.'
+    'most where days = 2: you drew 0.50, it is 0.90.'
     """
 
     x: tuple[float, ...]  # where heights are drawn, as far from each other on the canvas
@@ -95,9 +95,15 @@ class Drawing(Prediction):
         return ", ".join(f"{height:.{self.digits}f} at {place:g}" for place, height in pairs)
 
     def is_right(self, guess: Any, outcome: Any) -> bool:
-        """Tell whether a line keeps within a tenth of the axis, on average."""
+        """Tell whether a line is off by a tenth of the axis at most, on average.
+
+        Unless the truth is nearly level, it is off by half of what the best level line is, too.
+        """
         drawn, truth = self.read(guess), self.read(outcome)
-        return None not in (drawn, truth) and bool(_off(drawn, truth) <= self.top / 10)
+        if drawn is None or truth is None:
+            return False
+        flat, near = _off_level(truth), self.top / 10
+        return _off(drawn, truth) <= (near if flat <= near / 2 else min(near, flat / 2))
 
     def compare(self, guess: Any, outcome: Any) -> str:
         """Say how far a line lies from the truth, and where most."""
@@ -105,10 +111,9 @@ class Drawing(Prediction):
         if drawn is None or truth is None:
             return messages.NO_GUESS if drawn is None else messages.NO_TRUTH
         worst = int(np.argmax(np.abs(np.subtract(drawn, truth))))
-        level = [float(np.median(truth))] * len(truth)
-        numbers = _off(drawn, truth), _off(level, truth), drawn[worst], truth[worst]
+        numbers = _off(drawn, truth), _off_level(truth), drawn[worst], truth[worst]
         off, flat, you, it = (f"{number:.{self.digits}f}" for number in numbers)
-        place = f"{self.axes[0]} is {self.x[worst]:g}"
+        place = f"{self.axes[0]} = {self.x[worst]:g}"
         form = messages.LINE_NEAR if self.is_right(drawn, truth) else messages.LINE_OFF
         return form.format(off=off, flat=flat, place=place, you=you, it=it)
 
@@ -195,6 +200,11 @@ def live(html: str, note: Callable[[Any], Any]) -> Any:
 
 def _off(one: Sequence[float], other: Sequence[float]) -> float:
     return float(np.mean(np.abs(np.subtract(one, other))))
+
+
+def _off_level(truth: Sequence[float]) -> float:
+    """Return how far the best level line is off, on average."""
+    return _off([float(np.median(truth))] * len(truth), truth)
 
 
 def _line(name: str, ink: str, spots: Sequence[str]) -> list[str]:

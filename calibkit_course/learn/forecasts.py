@@ -62,7 +62,7 @@ def read_sure(sure: Any, options: int) -> tuple[float | None, str]:
     if least <= value <= LARGEST:
         return value, ""
     said = messages.SURE_NO_NUMBER
-    if 1 < value <= 100:
+    if least <= value / 100 <= LARGEST:
         said = messages.SURE_PER_CENT
     elif value > LARGEST:
         said = messages.SURE_TOO_LARGE

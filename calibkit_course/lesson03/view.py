@@ -31,8 +31,9 @@ class FactoryView(Described):
     def describe(self) -> str:
         """Give accuracy, true error and report, and the estimate beside its null level."""
         truth, error, fake = self.truth, self.error, self.fake
+        moved = "what is said" if fake.budget_share else "nothing"
         return (
-            f"A share of {100 * fake.budget_share:.0f} % moves what is said towards "
+            f"A share of {100 * fake.budget_share:.0f} % moves {moved} towards "
             f"{fake.anchor:.2f}. The true accuracy is {truth.accuracy:.3f}, the mean confidence "
             f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}. "
             f"The bank's program reports {self.reported:.3f}. "

@@ -66,6 +66,8 @@ def _table_problem(
 ) -> str | None:
     count, mean, frequency = arrays
     if not _equal(count, table.count):
+        if _equal(mean, table.count) or _equal(frequency, table.count):
+            return SAY["order"]
         return _count_problem(count, table, prob)
     if _equal(mean, table.frequency) and _equal(frequency, table.mean_prob):
         return SAY["swapped"]
@@ -137,8 +139,10 @@ def judge_null(answer: Any) -> str | None:
         near = (key for key, (value, room) in slips.items() if abs(level - value) <= room)
         return SAY[next(near, "redraw")].format(**answers.apart(level, NULL))
     if abs(p_value - P_VALUE) <= _P_ROOM:
-        two, three = (_equal(k * p_value, round(k * p_value)) for k in (100, 1000))  # digits
-        return SAY["no own"] if three and not two else None
+        # Rounded numbers, as the page prints them, do not show by what the count was divided.
+        three, two = (_equal(k * p_value, round(k * p_value)) for k in (1000, 100))  # digits
+        rounded = two or _equal(10_000 * level, round(10_000 * level))
+        return SAY["no own"] if three and not rounded else None
     below = "below" if abs(1 - p_value - P_VALUE) <= _P_ROOM else "p"
     return SAY["count" if p_value > 1 else below].format(**answers.apart(p_value, P_VALUE, 2))
 

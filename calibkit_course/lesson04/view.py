@@ -54,11 +54,12 @@ class DiagramView(Described):
         """Give the error beside its null level, and count the bins outside the band."""
         outside, (mean, sd) = int(np.sum(self.band.outside)), null_moments(self.table)
         used = int(self.table.occupied.sum())
+        lie = "lies" if 1 in (outside, used) else "lie"
         return (
             f"The ECE is {mean_gap(self.table):.3f} from {spell(self.table.n, 'prediction')} in "
             f"{self.table.bins}; a calibrated model with these predictions would show "
             f"{mean:.3f} ± {sd:.3f}. {outside} of {spell(used, 'bin')} "
-            f"{'lies' if outside == 1 else 'lie'} outside the {100 * self.band.level:g} % band."
+            f"{lie} outside the {100 * self.band.level:g} % band."
         )
 
 

@@ -12,6 +12,7 @@ from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable, reliability_table
+from calibkit.results import spell
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.words import read_words
@@ -79,7 +80,8 @@ def _shift_problem(
     if len(found) != table.n_bins:
         key = "extra" if len(found) > table.n_bins else "bins"
         key = "each" if len(found) == len(prob) else key
-        raise Almost(SAY[key].format(found=len(found), bins=table.n_bins))
+        shown = {"found": spell(len(found), "shift"), "bins": spell(table.n_bins, "bin")}
+        raise Almost(SAY[key].format(**shown))
     used, wanted = table.occupied, -table.gap
     if answers.agree(found[used], wanted[used], _SEARCHED):
         empty = answers.agree(found[~used], np.zeros((~used).sum()), _SEARCHED)
@@ -113,7 +115,7 @@ def judge_map(answer: Any) -> str | None:
     for y_true, y_prob, n_bins in (*_CASES, _random_case()):
         found = _called(function, y_true, y_prob, n_bins, SAY["map"])
         if len(found) != len(y_prob):
-            raise Almost(SAY["length"].format(found=len(found), n=len(y_prob)))
+            raise Almost(SAY["length"].format(found=spell(len(found), "value"), n=len(y_prob)))
         if problem := _map_problem(found, np.array(y_true), np.array(y_prob), n_bins):
             return problem
         miss = float(np.mean(np.abs(found - y_prob)))

@@ -55,8 +55,8 @@ class Picks(Described):
         where = "all networks" if self.network == ALL else self.network
         return (
             f"{where[0].upper()}{where[1:]}, {self.n:,} test rows, {spell(self.draws, 'draw')}: "
-            f"{self.evaluator} picks the calibrator with {TARGETS[self.target]} in "
-            f"{self.right[mine]:.2f}{error} of them; {most} does most often, in "
+            f"by {self.evaluator}, the calibrator with {TARGETS[self.target]} is picked in "
+            f"{self.right[mine]:.2f}{error} of them; most often by {most}, in "
             f"{self.right.max():.2f}."
         )
 

@@ -45,7 +45,7 @@ def judge_threshold(answer: Any) -> str | None:
 
 # The last patient stands exactly at one of the thresholds that are tried.
 _SICK = np.array([0, 0, 1, 1, 1, 0, 0, 1])
-_SAID = np.array([0.01, 0.62, 0.02, 0.9, 0.3, 0.11, 0.03, 0.25])
+_SAID = np.array([0.01, 0.62, 0.02, 0.6, 0.3, 0.11, 0.03, 0.25])
 
 
 def judge_cost(answer: Any) -> str | None:
@@ -74,6 +74,7 @@ def _cost_slips(vain: float, miss: float) -> dict[str, float]:
     sick, threshold = _SICK == 1, vain / (vain + miss)
     treated = threshold <= _SAID
     return {
+        "odds threshold": _bill(vain / miss <= _SAID, vain, miss),
         "above": _bill(threshold < _SAID, vain, miss),
         "half": _bill(_SAID >= 0.5, vain, miss),
         "total": len(_SAID) * _bill(treated, vain, miss),

@@ -27,8 +27,8 @@ def judge_rows_needed(answer: Any) -> str | None:
     """Judge exercise 14.1: a function of predictions and a half-width."""
     function = answers.as_function(answer)
     prob = np.array([0.7, 0.1, 0.95, 0.4, 0.8])
-    # The last one tells rounding down from a z of three decimals.
-    cases = ((prob, 0.01), (np.array([0.02, 0.03, 0.3]), 0.005), (prob, 0.05))
+    # The last two tell rounding down, and to the nearest, from a z of three decimals.
+    cases = ((prob, 0.01), (np.array([0.02, 0.03, 0.3]), 0.005), (prob, 0.05), (prob, 0.02))
     for prob, half in cases:
         shown = SAY["planned"].format(n=len(prob), half=half)
         result = answers.call(function, prob, half, shown=shown)

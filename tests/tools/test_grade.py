@@ -312,7 +312,7 @@ NOT_GRADED: dict[str, tuple[bytes, str]] = {
     "bob/y.ipynb": (b"\xff", "not a notebook"),
     "lesson_77.ipynb": (of_code('open_lesson("77")'), "no lesson 77"),
     "which.ipynb": (of_code("1 + 1"), "No cell opens a lesson"),
-    "ola_04.zip": (b"PK", "Unpack it"),
+    "ola_04.zip": (b"PK", "not in an archive"),
 }
 GRADED: dict[str, tuple[bytes, Wanted]] = {
     "ann/01_what.ipynb": (solved(), {

@@ -30,9 +30,20 @@ def test_the_score_is_the_mean_distance_beside_that_of_the_best_level_line() -> 
     assert "0.20 at 0.1, 0.20 at 0.3, 0.40 at 0.5, 0.40 at 0.7, 1.00 at 0.9." in said
     # (.1 + .1 + .1 + .3 + .1) / 5; the median .4 is off by (.2 + .2 + 0 + 0 + .6) / 5
     assert "off by 0.14 on average (the best level line: 0.20)" in said
-    assert "most where stated is 0.7: you drew 0.70, it is 0.40" in said and "close" not in said
+    assert "most where stated = 0.7: you drew 0.70, it is 0.40" in said and "close" not in said
     drawn.predict("8a", TRUTH)
     assert "You came close: your line is off by 0.00" in drawn.reveal("8a", TRUTH).text
+
+
+SLOPE = np.array([0.3, 0.4, 0.5, 0.6, 0.7])  # the best level line is off by 0.12
+# A truth, and how far off a line is that comes close, and one that does not.
+CLOSE = ((SLOPE, 0.05, 0.07), (0.9 * TRUTH, 0.08, 0.1), (SLOPE / 4 + 0.2, 0.09, 0.11))
+
+
+def test_a_line_that_is_close_is_clearly_better_than_the_best_level_line() -> None:
+    asked = lesson().predictions["8a"]
+    for truth, near, far in CLOSE:  # the last is nearly level: a tenth of the axis will do
+        assert asked.is_right(truth + near, truth) and not asked.is_right(truth + far, truth)
 
 
 def test_decimals_follow_the_axis() -> None:
@@ -183,10 +194,20 @@ def test_a_line_is_drawn_and_laid_beside_the_truth(browser, root, tmp_path, hand
     assert guess == pytest.approx(X, abs=0.02)
     drawn = lesson()
     drawn.predict("8a", guess)
+    lines = drawn.predictions["8a"]
     said = page.locator(".ck-verdict").inner_text()
     assert said == drawn.reveal("8a", TRUTH).paragraphs[1]
     reload_until(page, ".ck-verdict:not([hidden])")
     assert page.locator(".ck-verdict").inner_text() == said
+    compare = """([truth, line]) => {
+      const svg = document.querySelector(".ck-fold .ck-canvas");
+      svg.dataset.canvas = JSON.stringify({ ...JSON.parse(svg.dataset.canvas), truth });
+      return calibkitDraw.compare(svg, line);
+    }"""
+    for truth, *offs in CLOSE:
+        for line in (list(truth + off) for off in offs):
+            told = page.evaluate(compare, [list(truth), line]).partition(", and")[0]
+            assert told == lines.compare(line, truth).partition(", and")[0]
     page.get_by_role("button", name="Forget my guesses").click()
     assert not fold.evaluate("fold => fold.open") and "0 of 5" in status.inner_text()
     assert errors == []

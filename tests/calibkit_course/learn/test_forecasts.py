@@ -72,8 +72,8 @@ def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
     ("sure", "words"),
     [
         (70, "`sure=70` looks like per cent; write `sure=0.7`"),
+        *((sure, "is more than 0.99, the largest") for sure in (1, 1.2, 100)),
         *((sure, "no probability") for sure in ("70 %", "0.7", True, [0.7])),
-        (1, "more than 0.99"),
         (0.3, "pure guessing among 3 options"),
     ],
 )

@@ -147,6 +147,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda c, m, f, n: (np.where(c, c, np.nan), m, f)), "the count 0, not `nan`"),
         (changed(lambda c, m, f, n: (c, (np.arange(n) + 0.5) / n, f)), "the centre of each bin"),
         (changed(lambda c, m, f, n: (c, f, m)), "changed places"),
+        (changed(lambda c, m, f, n: (m, f, c)), "the count comes first"),
         (changed(lambda c, m, f, n: (c, m * c, f)), "The division is missing"),
         (changed(lambda c, m, f, n: (c, m, f * c / c.sum())), "not by the number of all"),
         (changed(lambda c, m, f, n: (c, m, 1 - f)), "the frequency of bin"),
@@ -177,7 +178,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (null_of(lambda rng, p: LEFT.y_true), "the seller's own ECE"),
         ((0.0705, 0.71), "share of smaller errors"),
         ((0.0705, 287), "Divide 1 + the count"),
-        ((0.0705, np.float32(0.287)), "one of 1,001"),
+        ((0.07051234, np.float32(0.287)), "one of 1,001"),
         ((0.0705, 0.5), "should be about 0.29, but here it is 0.50"),
         ((0.0144, 0.29), "the null level should be about"),
         ((0.104, 0.95), "drawn again"),
@@ -203,6 +204,7 @@ RIGHT: dict[str, list[Any]] = {
     "4.2": [
         *(null_of(lambda rng, p: rng.random(300) < p, seed) for seed in range(20)),
         (ck.null_level(ece, LEFT.y_true, LEFT.y_prob, rng=4).mean, 0.3),
+        *((0.070, p) for p in (0.279, 0.284, 0.286)),  # as the page prints them
     ],
     "4.4": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
     "4.3": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
@@ -210,6 +212,10 @@ RIGHT: dict[str, list[Any]] = {
 
 
 # --- the explorer --------------------------------------------------------------------------------
+
+
+def test_one_bin_lies_in_the_singular() -> None:
+    assert "0 of 1 bin lies outside" in lesson04.diagram_lab_view(n_bins=1).describe()
 
 
 class TestGameView:

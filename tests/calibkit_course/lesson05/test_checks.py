@@ -109,6 +109,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda t: np.nan_to_num(-t.gap) + 0.1), "the shift of bin 0"),
         (changed(lambda t: np.abs(np.nan_to_num(t.gap))), "lost their signs"),
         (short, "An empty bin has a shift too"),
+        (lambda y, p, n: [0.1], "this returns 1 shift for "),
         (each_alone, "each case by itself"),
         (medians, "median of y - p"),
         (lambda y, p, n: OPEN(y, p, n)[0], "belongs to the last bin"),

@@ -90,6 +90,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (redrawn(draw=lambda y, p, rng: rng.random(len(p)) < 0.5), "of its own"),
         (redrawn(draw=lambda y, p, rng: rng.permutation(y)), "not by shuffling the outcomes"),
         (redrawn(lambda draws, own: (1 + np.sum(draws >= own)) / 20, rounds=19), "give 1/200"),
+        (redrawn(lambda draws, own: np.mean([1, *(draws >= own)]), rounds=99), "Here it is 0.010"),
+        (lambda y, p, rng: redrawn()(y, p, np.random.default_rng(0)), "`rng` is not used"),
     ],
     "8.2": [
         (0.05, "share of the *rejected*"),

@@ -171,6 +171,7 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (lambda z, y: -packaged(z, y), "turn the ranking round"),
     (lambda z, y: 1.5, "where the search began"),
     (few_steps, "halted"),
+    *((lambda z, y, t=t: t, "the same for all other logits") for t in (2.81, 3.03452)),
     (lambda z, y: bounded(z, y, 1.0, 20.0), "both sides of 1"),
     (lambda z, y: search(lambda t: brier_score(y, softmax(z / t, axis=1)).value), "Brier"),
     (by_plain_exp, "overflows"),

@@ -95,6 +95,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "13.2": [
         (bill(lambda p, t: p >= 0.5), "from 0.5 on"),
         (bill(lambda p, t: p >= 1 - t), "wrong way round"),
+        (bill(lambda p, t: p >= t / (1 - t)), "takes the odds for the threshold"),
         (lambda y, p, a, b: len(y) * by_loop(y, p, a, b), "the sum"),
         (with_right_treatments, "charges right treatments too"),
         (bill(from_t_on, lambda a, b: (a, 0)), "missed patients are not paid"),

@@ -76,10 +76,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: needed(p, h) / len(p), "once more"),
         (lambda p, h: 100, "it takes 4,045 rows, not 100"),
         (lambda p, h: int((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
+        (lambda p, h: round((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
     ],
     "14.3": [
-        ((BROKEN.y_true, PROB), "question 1"),
+        ((BROKEN.y_true, PROB), "a row up and a row down, and audit both"),
         ((np.roll(BROKEN.y_true, 1), PROB), "the wrong way"),
         ((some_wrong(), PROB), "3 labels are not"),
         ((LABELS, DIVIDED), "22 of these animals were owls"),
