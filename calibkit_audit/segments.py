@@ -28,6 +28,7 @@ DEEPEST = 3  # features that name a segment together
 _LEVELS, _PARTS = 8, 4  # words of a feature that keep their name; parts of a numeric one
 _FEWEST = 5.0  # expected surprises, sum of p (1 - p), of a segment that is looked at
 Feature = tuple[IntVector, tuple[str, ...]]  # the part of every row, and the names of the parts
+_LARGEST = 1_000_000  # number of cases that a sentence is about
 _BLOCK, _MOST = 4_000_000, 3_000_000_000  # numbers at once, and in all redraws
 
 
@@ -43,8 +44,10 @@ class SegmentTable(Result):
         Average error that would be found with probability 90 %.
     statistic, p_value : ndarray of shape (S,)
         Range of the cumulative differences in standard deviations; the share of redraws in which
-        any segment reaches it, 0 where a prediction of 0 or 1 was wrong. NaN where fewer than five
-        outcomes should go against the predictions.
+        any segment reaches it. NaN where fewer than five outcomes should go against the
+        predictions.
+    wrong : ndarray of shape (S,)
+        Rows that said exactly 0 or 1 and were wrong, which no redraw does.
     view, law : str
         Which event, and what the redraws kept together.
     alpha, detectable : float
@@ -58,6 +61,7 @@ class SegmentTable(Result):
     smallest: FloatVector
     statistic: FloatVector
     p_value: FloatVector
+    wrong: IntVector
     view: str
     law: str
     alpha: float
@@ -70,30 +74,61 @@ class SegmentTable(Result):
 
     @property
     def miscalibrated(self) -> tuple[str, ...]:
-        """Segments whose labels contradict the predictions."""
+        """Segments whose labels contradict the predictions beyond chance."""
         return tuple(self.segment[self.p_value <= self.alpha].tolist())
+
+    @property
+    def few(self) -> int:
+        """Number of segments whose rows are too few to show the error to be found."""
+        return int((self.smallest > self.detectable).sum())
+
+    @property
+    def apart(self) -> bool:
+        """Whether the means of the worst differ, or else it is wrong in parts."""
+        return bool(abs(self.gap[0]) > self.smallest[0] / 2)
 
     def describe(self) -> str:
         """Say which is worst, in numbers of a hundred, and whether chance would do."""
-        many = spell(len(self.segment), "segment")
-        few = int((self.smallest > self.detectable).sum())
+        many = f"{spell(len(self.segment), 'segment')} ({self.view})"
         error = f"an average error of {self.detectable:g}"
-        if few == len(self.segment) and not self.miscalibrated:
-            return f"{many} ({self.view}): too few rows in each to show {error}; join some."
-        text = f"Worst of {many} ({self.view}): {self._row(0)}"
-        text += f". p for all segments together, by {self.law}."
-        return text + (f" Too few rows to show {error}: {spell(few, 'segment')}." if few else "")
-
-    def _row(self, k: int) -> str:
-        said, came = 100 * float(self.mean_prob[k]), 100 * float(self.frequency[k])
-        return (
-            f"{self.segment[k]} (n = {self.count[k]:,}): of 100, {said:.0f} were promised and "
-            f"{came:.0f} came, p = {self.p_value[k]:.3g}"
-        )
+        if self.few == len(self.segment) and not self.miscalibrated:
+            text = f"{many}: too few rows in each to show {error}; join some."
+        else:
+            means = float(self.mean_prob[0]), float(self.frequency[0])
+            of, said, came = of_so_many(*means, apart=self.apart)
+            text = (
+                f"Worst of {many}: {self.segment[0]} (n = {self.count[0]:,}): of {of}, {said} were "
+                f"promised and {came} came, p = {self.p_value[0]:.3g}. p for all segments "
+                f"together, by {self.law}."
+            )
+            if self.few:
+                text += f" Too few rows to show {error}: {spell(self.few, 'segment')}."
+        if most := int(self.wrong.max()):
+            where = self.segment[self.wrong.argmax()]
+            text += f" Rows that said 0 or 1 and were wrong: {where} has most ({most:,})."
+        return text
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("segment", "count", "mean_prob", "frequency", "gap", "smallest")
-        return {name: getattr(self, name) for name in (*names, "statistic", "p_value")}
+        return {name: getattr(self, name) for name in (*names, "statistic", "p_value", "wrong")}
+
+
+def of_so_many(said: float, came: float, *, apart: bool = False) -> tuple[str, str, str]:
+    """Return how many cases, and of these two shares: of 100, or of as many as it takes.
+
+    `apart` asks that their difference is right to a quarter.
+
+    >>> of_so_many(0.15, 0.23), of_so_many(0.0158, 0.0111, apart=True)
+    (('100', '15', '23'), ('1,000', '16', '11'))
+    """
+    of, gap = 100, said - came
+    least = min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
+    while of < _LARGEST and (
+        round(of * least) == 0
+        or (apart and abs(round(of * said) - round(of * came) - of * gap) > abs(of * gap) / 4)
+    ):
+        of *= 10
+    return f"{of:,}", f"{of * said:,.0f}", f"{of * came:,.0f}"
 
 
 class Segment(NamedTuple):
@@ -155,7 +190,6 @@ def segment_table(
     largest = np.nan_to_num(ranges / scale[:, np.newaxis]).max(axis=0)
     p_value = (1 + (largest >= own[:, np.newaxis] - 1e-9).sum(axis=1)) / (n_draws + 1)
     p_value[np.isnan(own)] = np.nan
-    p_value[sums(np.abs(residual) == weight) > 0] = 0.0
     needed = np.quantile(largest, 1 - alpha) + special.ndtri(0.9)
     columns: dict[str, Any] = {
         "segment": np.array([one.name for one in segments]),
@@ -165,8 +199,9 @@ def segment_table(
         "smallest": np.where(np.isnan(scale), np.inf, needed * sd / mass),
         "statistic": own,
         "p_value": p_value,
+        "wrong": sums(prob == 1 - label).astype(np.int64),
     }
-    order = np.lexsort((-own, p_value))
+    order = np.argsort(-own, kind="stable")
     ordered = {name: column[order] for name, column in columns.items()}
     return SegmentTable(**ordered, view=view, law=law, alpha=alpha, detectable=detectable)
 

@@ -10,12 +10,14 @@ from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.differences import change_of, cost_of_rows, threshold_of
 from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.pages import Answer, interval_in_words
+from calibkit_audit.auditing.pages import Answer, in_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.saving import four_digits
+
+_NOTHING = 1e-6  # a price beside the other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -151,13 +153,16 @@ def _at_any_costs(numbers: Mapping[str, float]) -> str:
         return ""
     if "saving" not in numbers:
         return " Whatever the prices are, what another cut-off could save is not beyond chance."
-    cutoff = numbers["saving_cutoff"]
-    instead = f"from {cutoff:.2f} on" if cutoff < np.inf else "never"
-    ask = "only above" if cutoff <= numbers["saving_threshold"] else "from"
+    cutoff, threshold = numbers["saving_cutoff"], numbers["saving_threshold"]
+    instead = f"from {in_digits(cutoff)} on" if cutoff < np.inf else "never"
+    above = "only above" if cutoff <= threshold else "from"
+    where = f"they ask to act {above} {in_digits(threshold)}"
+    if min(threshold, 1 - threshold) < _NOTHING:
+        where = f"a {'false alarm' if threshold < _NOTHING else 'miss'} costs next to nothing"
     return (
         " Whatever the prices are (scaled to sum to 1), another cut-off could have saved at most "
-        f"{numbers['saving']:.4f} per prediction: where they ask to act {ask} "
-        f"{numbers['saving_threshold']:.2f}, act {instead}. Chance alone stays below "
+        f"{numbers['saving']:.4f} per prediction: where {where}, act "
+        f"{'in every case' if cutoff <= 0 else instead}. Chance alone stays below "
         f"{numbers['saving_by_chance']:.4f} in 95 of 100."
     )
 

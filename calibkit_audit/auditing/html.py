@@ -88,7 +88,7 @@ def _rows(report: Any) -> list[dict[str, str]]:
 
 def _answers(report: Any) -> _Html:
     """Return the verdicts side by side, and the questions with their answers."""
-    rows, groups = _rows(report), report.tables.get("Groups")
+    rows = _rows(report)
     if not rows:
         return _Html()
     return _fill(
@@ -96,7 +96,6 @@ def _answers(report: Any) -> _Html:
         {
             "board": _fill("light", *(row for row in rows if row["number"])),
             "items": _fill("answer", *rows),
-            "groups": _each("groups", [] if groups is None else [groups.describe()]),
         },
     )
 

@@ -20,9 +20,10 @@ from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.predictions import by_role, rows_of_table
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
-from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
 from calibkit_audit.clusters import FEW, Clusters, worth_of
 from calibkit_audit.counts.columns import columns_of
+from calibkit_audit.segments import SegmentTable
 
 
 def audit(
@@ -224,9 +225,11 @@ def _report(
     aligned, chance = order.verdict != "not aligned", int(seeds[2]) if suspect else None
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
+    groups = groups_of(rows, first, settings, of_groups)
     gone = calibration.impossible_finding(measured.impossible, rows.table)
     # Labels of other rows agree, or change, for that.
-    findings = (*gone, *findings, *(changes if aligned else ()))
+    apart = (*changes, *_group_finding(groups)) if aligned else ()
+    findings = (*gone, *findings, *apart)
     focus = {measured.focus_words: measured.problem}
     answers = (
         order,
@@ -239,7 +242,7 @@ def _report(
     return AuditReport(
         answers=answers,
         findings=findings,
-        promise=promise_of(rows.clusters, settings),
+        promise=promise_of(rows.clusters, settings, grouped=groups is not None),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=measured.names[0],
@@ -250,7 +253,7 @@ def _report(
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=table if aligned else replace(table, chosen=-1),
         candidate=tried.calibrator if aligned else None,
-        groups=groups_of(rows, first, settings, of_groups),
+        groups=groups,
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
@@ -273,10 +276,22 @@ def _audit_notes(measured: Measurements) -> tuple[str, ...]:
     )
 
 
-def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
+def _group_finding(groups: SegmentTable | None) -> tuple[Answer, ...]:
+    """Return whether the labels contradict the predictions in some group."""
+    if groups is None:
+        return ()
+    wrong = len(groups.miscalibrated)
+    light = "bad" if wrong else "unknown" if groups.few else "good"
+    numbers = {"groups": len(groups.segment), "miscalibrated": wrong, "p_value": groups.p_value[0]}
+    verdict = FINDINGS["groups"][0 if wrong else 1]
+    of_groups = {name: float(number) for name, number in numbers.items()}
+    return (Answer("groups", verdict, light, groups.describe(), of_groups),)
+
+
+def promise_of(clusters: Clusters | None, settings: AuditSettings, *, grouped: bool = False) -> str:
     """Return what the level of the test means, and what it takes to be true."""
     promise = f"At most {100 * settings.alpha:g} in 100 calibrated models would be called "
-    promise += "miscalibrated"
+    promise += f"miscalibrated{grouped * ', and as many in some group'}"
     if clusters is None:
         return f"{promise}, if rows are independent."
     worth = worth_of(clusters.size)

@@ -140,9 +140,7 @@ class AuditReport(Report):
         for number, answer in self.numbered[len(self.findings) :]:
             lines += [f"{number}{answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, "   ")
-        for name in ("Weak calibration", "Groups"):
-            if name in self.tables:
-                lines += ["", *_wrapped(f"{name}: {self.tables[name].describe()}")]
+        lines += ["", *_wrapped(f"Weak calibration: {self.weak.describe()}")]
         if self.command:
             lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
         return "\n".join(lines)

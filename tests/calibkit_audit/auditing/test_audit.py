@@ -294,7 +294,10 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     wrong = np.flatnonzero(case.y_true == 1)[3]
     p[wrong] = 0.0
     report = audit(case.y_true, p, groups=np.arange(800) % 2, settings=PLAIN)
-    assert report.groups is not None and report.groups.miscalibrated == (str(wrong % 2),)
+    # Such a row proves itself wrong, and not its group: no redraw shows one, so p cannot tell.
+    assert report.groups is not None and not report.groups.miscalibrated
+    assert report.groups.segment[report.groups.wrong == 1].tolist() == [str(wrong % 2)]
+    assert f"wrong: {wrong % 2} has most (1)" in report["groups"].sentence
     numbers, sentence = report["calibration"].numbers, report["calibration"].sentence
     assert report.verdicts["calibration"] == "miscalibrated" and numbers["p_value"] == 0
     assert numbers["p_value_of_others"] > 0.01
@@ -307,6 +310,27 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     # The log loss is infinite here and in the package.
     assert np.isinf(ck.log_loss(case.y_true, p).value)
     assert np.isinf(report["repair"].numbers["log_loss"])
+
+
+def test_of_rows_that_chance_explains_nothing_is_said() -> None:
+    """Two zeros were wrong: neither halves nor a region are laid beside them."""
+    case = make("calibrated", 2, 4000, 5)
+    p = case.y_prob.copy()
+    p[np.flatnonzero(case.y_true == 1)[:2]] = 0.0
+    advice = audit(case.y_true, p, settings=PLAIN).advice
+    sure = "It was sure in 2 rows (exactly 0 or 1): 2 wrong. The other rows show no error beyond"
+    assert sure in advice and "it says" not in advice and "That much" not in advice
+
+
+@pytest.mark.parametrize("votes", [1, 10])
+def test_a_price_of_nothing_is_said_in_words(votes: int) -> None:
+    rng = np.random.default_rng(2)
+    p = expit(rng.normal(0, 2, 2000))
+    found = audit((rng.random(2000) < p) * 1, rng.binomial(votes, p) / votes, settings=PLAIN)
+    little = "miss costs", "never"
+    if votes > 1:
+        little = "false alarm costs", "in every case"
+    assert "where a {} next to nothing, act {}.".format(*little) in found["costs"].sentence
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
@@ -668,6 +692,37 @@ def test_groups() -> None:
     named = {"y": case.y_true, "p": said, **several}
     by_name = audit_table(named, label="y", prob="p", groups=["at", "side"], settings=PLAIN)
     assert by_name.groups is not None and by_name.groups.segment.tolist() == found.segment.tolist()
+
+
+@pytest.mark.parametrize("off", ["all", "C", "C and a sure row", "C, rare"])
+def test_a_wrong_group_is_told_first(off: str) -> None:
+    """Groups whose errors cancel, one that is off alone, and one beside a 0 that was wrong."""
+    rng = np.random.default_rng(6)
+    middle, by, of = (-6, 2.0, 1000) if "rare" in off else (-0.3, 1.0, 100)
+    p = expit(rng.normal(middle, 1, 6000))
+    y, at = (rng.random(6000) < p).astype(int), np.array(list("ABCDE"))[np.arange(6000) % 5]
+    shift = np.where(at == "C", by, 0)
+    if off == "all":
+        shift, at = np.where(at == "C", 0.7, -0.175), np.where(at == "C", "C", "other")
+    said = expit(logit(p) + shift)
+    if "sure" in off:
+        said[np.flatnonzero((y == 1) & (at == "A"))[0]] = 0
+    one_map = replace(QUICK, repairs=["offset"])
+    report = audit(y, said, groups=at, independent=True, settings=one_map)
+    groups, inside = report.groups, at == "C"
+    assert report.repair == (None if off == "all" else "offset")
+    assert groups is not None and groups.p_value[0] == 1 / (one_map.n_draws + 1)
+    counts = [f"{of * one[inside].mean():.0f}" for one in (said, y)]
+    told = (
+        f"worst in C: of {of:,} cases it expects the event in {counts[0]}; it came in {counts[1]}"
+    )
+    assert told in report.headline and told in report.advice
+    assert f"of {of:,}, {counts[0]} were promised and {counts[1]} came" in groups.describe()
+    assert (report.light, report["groups"].light) == ("bad", "bad")
+    assert "group miscalibrated" in report.codes
+    assert "what differs in C" in report.advice
+    assert "Leave" not in report.advice and "mend" not in report.advice
+    assert ("A has most (1)" in groups.describe()) == ("sure" in off)
 
 
 @pytest.mark.long
