@@ -28,7 +28,6 @@ DEEPEST = 3  # features that name a segment together
 _LEVELS, _PARTS = 8, 4  # words of a feature that keep their name; parts of a numeric one
 _FEWEST = 5.0  # expected surprises, sum of p (1 - p), of a segment that is looked at
 Feature = tuple[IntVector, tuple[str, ...]]  # the part of every row, and the names of the parts
-_LARGEST = 1_000_000  # number of cases that a sentence is about
 _BLOCK, _MOST = 4_000_000, 3_000_000_000  # numbers at once, and in all redraws
 
 
@@ -78,35 +77,27 @@ class SegmentTable(Result):
         return tuple(self.segment[self.p_value <= self.alpha].tolist())
 
     @property
-    def few(self) -> int:
-        """Number of segments whose rows are too few to show the error to be found."""
-        return int((self.smallest > self.detectable).sum())
-
-    @property
-    def apart(self) -> bool:
-        """Whether the means of the worst differ, or else it is wrong in parts."""
-        return bool(abs(self.gap[0]) > self.smallest[0] / 2)
+    def worst(self) -> str:
+        """What the worst promised and what came, in counts that show a clear difference."""
+        apart = abs(float(self.gap[0])) > self.smallest[0] / 2
+        of, said, came = of_so_many(float(self.mean_prob[0]), float(self.frequency[0]), apart=apart)
+        name = f"{self.segment[0]} (n = {self.count[0]:,})"
+        return f"{name}: of {of}, {said} were promised and {came} came"
 
     def describe(self) -> str:
-        """Say which is worst, in numbers of a hundred, and whether chance would do."""
+        """Say which is worst, whether chance would do, and where sure rows were wrong."""
         many = f"{spell(len(self.segment), 'segment')} ({self.view})"
+        few = int((self.smallest > self.detectable).sum())
         error = f"an average error of {self.detectable:g}"
-        if self.few == len(self.segment) and not self.miscalibrated:
+        text = f"Worst of {many}: {self.worst}, p = {self.p_value[0]:.3g}"
+        text += f". p for all segments together, by {self.law}."
+        if few == len(self.segment) and not self.miscalibrated:
             text = f"{many}: too few rows in each to show {error}; join some."
-        else:
-            means = float(self.mean_prob[0]), float(self.frequency[0])
-            of, said, came = of_so_many(*means, apart=self.apart)
-            text = (
-                f"Worst of {many}: {self.segment[0]} (n = {self.count[0]:,}): of {of}, {said} were "
-                f"promised and {came} came, p = {self.p_value[0]:.3g}. p for all segments "
-                f"together, by {self.law}."
-            )
-            if self.few:
-                text += f" Too few rows to show {error}: {spell(self.few, 'segment')}."
-        if most := int(self.wrong.max()):
-            where = self.segment[self.wrong.argmax()]
-            text += f" Rows that said 0 or 1 and were wrong: {where} has most ({most:,})."
-        return text
+        elif few:
+            text += f" Too few rows to show {error}: {spell(few, 'segment')}."
+        name, most = self.segment[self.wrong.argmax()], int(self.wrong.max())
+        sure = f" Rows that said 0 or 1 and were wrong: {name} has most ({most:,})."
+        return text + sure * (most > 0)
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("segment", "count", "mean_prob", "frequency", "gap", "smallest")
@@ -121,13 +112,11 @@ def of_so_many(said: float, came: float, *, apart: bool = False) -> tuple[str, s
     >>> of_so_many(0.15, 0.23), of_so_many(0.0158, 0.0111, apart=True)
     (('100', '15', '23'), ('1,000', '16', '11'))
     """
-    of, gap = 100, said - came
-    least = min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
-    while of < _LARGEST and (
-        round(of * least) == 0
-        or (apart and abs(round(of * said) - round(of * came) - of * gap) > abs(of * gap) / 4)
-    ):
-        of *= 10
+    gap, least = said - came, min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
+    for of in (100, 1_000, 10_000, 100_000, 1_000_000):
+        off = abs(round(of * said) - round(of * came) - of * gap)
+        if round(of * least) and not (apart and off > abs(of * gap) / 4):
+            break
     return f"{of:,}", f"{of * said:,.0f}", f"{of * came:,.0f}"
 
 
@@ -138,11 +127,6 @@ class Segment(NamedTuple):
     rows: IntVector
     ends: IntVector  # where equal predictions end
     variance: float  # expected, of their events
-
-    @property
-    def enough(self) -> bool:
-        """Whether enough outcomes should go against the predictions."""
-        return self.variance >= _FEWEST
 
     def differences(self, residual: FloatMatrix) -> tuple[FloatVector, FloatVector]:
         """Return the total, and the range of the cumulative differences, of (R, n) residuals."""
@@ -169,7 +153,7 @@ def segment_table(
     label, prob = data.label, data.prob.astype(np.float64)
     segments = list(segments_of(features, prob))
     if len(features) > 1:
-        segments = [one for one in segments if one.enough] or segments
+        segments = [one for one in segments if one.variance >= _FEWEST] or segments
     weight = np.ones(len(prob)) if data.weight is None else data.weight
     n_draws = min(n_draws, max(199, _MOST // sum(len(one.rows) for one in segments)))
     totals, ranges = _redrawn(data, segments, n_draws, rng)
@@ -185,7 +169,7 @@ def segment_table(
         law += f" by {data.clusters.count:,} clusters"
     residual, mass = weight * (label - prob), sums(weight)
     # No test looks at a segment that can hardly be surprised: it has NaN.
-    scale = np.where([one.enough for one in segments], sd, np.nan)
+    scale = np.where([one.variance >= _FEWEST for one in segments], sd, np.nan)
     own = np.array([one.differences(residual[np.newaxis])[1][0] for one in segments]) / scale
     largest = np.nan_to_num(ranges / scale[:, np.newaxis]).max(axis=0)
     p_value = (1 + (largest >= own[:, np.newaxis] - 1e-9).sum(axis=1)) / (n_draws + 1)

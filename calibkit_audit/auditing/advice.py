@@ -16,7 +16,7 @@ from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Listing, in_digits
-from calibkit_audit.auditing.redraws import TOP, ViewTest
+from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repairs import REPAIRED
 from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.rows import EVENT
@@ -29,19 +29,6 @@ NOT_APART = {
 _DOUBTS = {
     "too little data": "Too few rows to say by how much.",
     "alignment unclear": "Whether the labels belong to these rows is unclear.",
-}
-Said = Callable[..., str]  # `frequencies` in words that are chosen
-# Where one error on average is not that of all rows: the headline, and what to do.
-_APART = {
-    "error changes": (
-        "The error changes over time.",
-        "Find out what has changed over time first: an average over all times hides it.",
-    ),
-    "group miscalibrated": (
-        "{worst}.",
-        "Find out first what differs in {worst}, if anything, and judge a repair in each group: "
-        "one for all rows may make right groups wrong.",
-    ),
 }
 _AT_COSTS = {
     "worse than ignoring": "it is cheaper to {same} than to follow it",
@@ -67,21 +54,15 @@ def headline_of(report: AuditReport, *, known: bool) -> tuple[str, str]:
     }.get(verdicts["calibration"], ("No evidence of miscalibration.", "good"))
     if gone.count:
         text, light = f"{gone}. {text}", "bad"
-    apart = [one for one in verdicts.values() if one in _APART]
-    if apart:
-        light = "bad"
     if alignment in NOT_APART:  # alone that nothing is told apart
         return NOT_APART[alignment], "bad" if light == "bad" else "caution"
-    told = verdicts["calibration"] != "cannot say"
-    if (told or apart) and not known:
-        text = f"{text[:-1]}, if no two rows are about the same case."
-    if told:
+    if verdicts["calibration"] != "cannot say":
+        text = text if known else f"{text[:-1]}, if no two rows are about the same case."
         # By how much rows are wrong that said 0 or 1 is known.
         open_ = alignment, verdicts["data"] * ("impossible" not in verdicts)
         text = " ".join([text, *(words for one, words in _DOUBTS.items() if one in open_)])
-    if apart:
-        words = " ".join(_APART[one][0].format(worst=_worst(report)) for one in apart)
-        text = f"{words} On average: {text[0].lower()}{text[1:]}"
+    if apart := [said for said, _ in _apart(report)]:
+        text, light = f"{' '.join(apart)} On average: {text[0].lower()}{text[1:]}", "bad"
     return text, light
 
 
@@ -90,17 +71,17 @@ def _verdicts(report: AuditReport) -> dict[str, str]:
 
 
 def frequencies(
-    said: float, came: float, n: int, *, words: str, weighed: bool = False, apart: bool = False
+    words: str, weighed: bool, said: float, came: float, n: int, *, apart: bool = False
 ) -> str:
     """Say two means of n rows in natural frequencies: of so few rows as counts, if none weigh more.
 
     `words` hold places for the numbers, `apart` is that of `of_so_many`.
 
-    >>> frequencies(0.15, 0.23, 800, words=_words(1, "positive class"))
+    >>> frequencies(_words(1, "positive class"), False, 0.15, 0.23, 800)
     'of 100 cases it expects the event in 15; it came in 23'
-    >>> frequencies(0.0004, 0.0012, 50_000, words=_words(1, "class fraud"))
+    >>> frequencies(_words(1, "class fraud"), False, 0.0004, 0.0012, 50_000)
     'of 10,000 cases it expects class fraud in 4; it came in 12'
-    >>> frequencies(0.91, 51 / 60, 60, words=_words(TOP, ""))
+    >>> frequencies(_words(TOP, ""), False, 0.91, 51 / 60, 60)
     'of 60 answers it expects 54.6 to be right; 51 were'
     """
     of, expected, happened = of_so_many(said, came, apart=apart)
@@ -116,22 +97,18 @@ def _words(view: int, name: str) -> str:
     return f"of {{of}} case{{s}} it expects {event} in {{said}}; it came in {{came}}"
 
 
-def _saying(measured: Measurements, view: ViewTest, name: str) -> Said:
-    weighed = measured.problem.weight is not None
-    return partial(frequencies, words=_words(view.view, name), weighed=weighed)
-
-
-def _worst(report: AuditReport) -> str:
-    """Say in how many groups it is wrong, what the worst was promised, and what came."""
-    groups, measured = report.groups, report.evidence
-    if groups is None:
-        return ""
-    say, count = _saying(measured, measured.first, measured.names[0]), int(groups.count[0])
-    counts = say(float(groups.mean_prob[0]), float(groups.frequency[0]), count, apart=groups.apart)
-    return (
-        f"Miscalibrated in {len(groups.miscalibrated)} of {spell(len(groups.segment), 'group')}, "
-        f"worst in {groups.segment[0]}: {counts}{', wrong in parts' * (not groups.apart)}"
-    )
+def _apart(report: AuditReport) -> list[tuple[str, str]]:
+    """Say why an error on average is not that of all rows, and what to find out first."""
+    verdicts, groups, found = _verdicts(report), report.groups, []
+    if verdicts.get("time") == "error changes":
+        first = "Find out what has changed over time first: an average over all times hides it."
+        found = [("The error changes over time.", first)]
+    if groups is not None and verdicts.get("groups") == "group miscalibrated":
+        many = f"{len(groups.miscalibrated)} of {spell(len(groups.segment), 'group')}"
+        first = f"The worst group is {groups.worst}. Find out first what differs there, if "
+        first += "anything, and judge a repair in each group: one for all may make others wrong."
+        found += [(f"Miscalibrated in {many}, worst in {groups.worst}.", first)]
+    return found
 
 
 def advice_of(report: AuditReport) -> str:
@@ -140,7 +117,8 @@ def advice_of(report: AuditReport) -> str:
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
     view = measured.focus
-    say = _saying(measured, view, measured.focus_words)
+    words, weighed = _words(view.view, measured.focus_words), measured.problem.weight is not None
+    say = partial(frequencies, words, weighed)
     apart = measured.miscalibrated and abs(view.z_level) >= SIDE
     whole = say(view.mean_prob, view.frequency, view.n, apart=apart)
     texts = [f"{whole[0].upper()}{whole[1:]}."]
@@ -157,14 +135,12 @@ def advice_of(report: AuditReport) -> str:
             same = f"act in {'every' if of_all > 0 else 'no'} case"
         texts += [f"At the given costs {_AT_COSTS[verdicts['costs']].format(same=same)}."]
     if report.times is not None and verdicts.get("time") == "error changes":
-        first = _saying(measured, measured.first, measured.names[0])
-        texts += [_step(report.times, measured.first.design, first)]
-    if verdicts.get("groups") == "group miscalibrated":
-        texts += [f"{_worst(report)}."]
+        words = _words(measured.first.view, measured.names[0])
+        texts += [_step(report.times, measured.first.design, partial(frequencies, words, weighed))]
     return " ".join([*texts, _what_to_do(report, verdicts)])
 
 
-def _where(measured: Measurements, say: Said) -> list[str]:
+def _where(measured: Measurements, say: Callable[..., str]) -> list[str]:
     """Say where an error beyond chance lies."""
     view, region = measured.focus, measured.region
     sure = f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
@@ -184,7 +160,7 @@ def _where(measured: Measurements, say: Said) -> list[str]:
     return texts
 
 
-def _sides(table: BinTable, middle: float, say: Said) -> list[str]:
+def _sides(table: BinTable, middle: float, say: Callable[..., str]) -> list[str]:
     """Say what came where it says less than its mean, and where more, by whole bins."""
     used = np.flatnonzero(table.occupied)
     cut = int(np.searchsorted(table.mean_prob[used], middle))
@@ -196,14 +172,14 @@ def _sides(table: BinTable, middle: float, say: Said) -> list[str]:
     return [f"Where it says less than {cut_off}, {below}. Where it says more, {above}."]
 
 
-def _part(columns: Sequence[NDArray[Any]], part: Any, say: Said) -> str:
+def _part(columns: Sequence[NDArray[Any]], part: Any, say: Callable[..., str]) -> str:
     """Say what some bins, or blocks of time, say and what came, of their counts and weights."""
     count, weight, *means = (column[part] for column in columns)
     said, came = (float(np.average(one, weights=weight)) for one in means)
     return say(said, came, int(count.sum()))
 
 
-def _step(times: Listing, design: float, say: Said) -> str:
+def _step(times: Listing, design: float, say: Callable[..., str]) -> str:
     """Say what was promised, and what came, before and after the largest step of the error.
 
     It is placed between moments, as each block of time whose likelihood ratio lies within the 90 %
@@ -227,8 +203,7 @@ def _what_to_do(report: AuditReport, verdicts: Mapping[str, str]) -> str:
     if name is not None:
         how, gloss = REPAIRED.get(name, (name, ""))
         repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
-    worst = "" if report.groups is None else report.groups.segment[0]
-    apart = [_APART[one][1].format(worst=worst) for one in verdicts.values() if one in _APART]
+    apart = [first for _, first in _apart(report)]
     if verdicts["alignment"] in NOT_APART:
         return "See that each label stands in its own row; if so, ask for a model that tells more."
     if measured.impossible.count:

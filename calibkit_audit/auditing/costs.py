@@ -17,8 +17,6 @@ from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.saving import four_digits
 
-_NOTHING = 1e-6  # a price beside the other
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Consequences:
@@ -117,19 +115,18 @@ def costs_answer(found: Consequences, measured: Measurements) -> Answer:
     if found.costs is None:
         text = f"No costs were given, so this is open.{_at_any_costs(numbers)}"
         return Answer("costs", "costs unknown", "unknown", text, numbers)
-    text = _paid_in_words(numbers, level)
     if numbers["over_ignoring_low"] > 0:
-        verdict, light = "worse than ignoring", "bad"
-        text = f"Yes, trust is worse than no model. {text}"
+        verdict, light, said = "worse than ignoring", "bad", "Yes, trust is worse than no model."
     elif numbers["regret_low"] > 0:
         verdict, light = "costly", "caution"
-        text = f"Yes, trust costs more than a repair; more than no model is not shown. {text}"
+        said = "Yes, trust costs more than a repair; more than no model is not shown."
     elif not measured.power.enough or np.isnan(numbers["regret_low"]):
-        verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
+        verdict, light, said = "costs unknown", "unknown", "Too little data to say."
     elif np.isnan(numbers["repaired"]):
-        verdict, light, text = "costs unknown", "unknown", f"Open: no repair was tried. {text}"
+        verdict, light, said = "costs unknown", "unknown", "Open: no repair was tried."
     else:
-        verdict, light, text = "not costly", "good", f"Not measurably. {text}"
+        verdict, light, said = "not costly", "good", "Not measurably."
+    text = f"{said} {_paid_in_words(numbers, level)}"
     if 0 < numbers["threshold"] < 1 and measured.first.view == 1:
         text += f" {_net_benefit(numbers)}"
     return Answer("costs", verdict, light, text + _at_any_costs(numbers), numbers)
@@ -153,17 +150,14 @@ def _at_any_costs(numbers: Mapping[str, float]) -> str:
         return ""
     if "saving" not in numbers:
         return " Whatever the prices are, what another cut-off could save is not beyond chance."
-    cutoff, threshold = numbers["saving_cutoff"], numbers["saving_threshold"]
-    instead = f"from {in_digits(cutoff)} on" if cutoff < np.inf else "never"
-    above = "only above" if cutoff <= threshold else "from"
-    where = f"they ask to act {above} {in_digits(threshold)}"
-    if min(threshold, 1 - threshold) < _NOTHING:
-        where = f"a {'false alarm' if threshold < _NOTHING else 'miss'} costs next to nothing"
+    cutoff, price = numbers["saving_cutoff"], numbers["saving_threshold"]
+    act = {0: "in every case", np.inf: "never"}.get(cutoff, f"from {in_digits(cutoff)} on")
+    asked = f"they ask to act {'only above' if cutoff <= price else 'from'} {in_digits(price)}"
+    free = {0.0: "a false alarm costs next to nothing", 1.0: "a miss costs next to nothing"}
     return (
         " Whatever the prices are (scaled to sum to 1), another cut-off could have saved at most "
-        f"{numbers['saving']:.4f} per prediction: where {where}, act "
-        f"{'in every case' if cutoff <= 0 else instead}. Chance alone stays below "
-        f"{numbers['saving_by_chance']:.4f} in 95 of 100."
+        f"{numbers['saving']:.4f} per prediction: where {free.get(round(price, 6), asked)}, "
+        f"act {act}. Chance alone stays below {numbers['saving_by_chance']:.4f} in 95 of 100."
     )
 
 

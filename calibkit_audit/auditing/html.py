@@ -91,13 +91,8 @@ def _answers(report: Any) -> _Html:
     rows = _rows(report)
     if not rows:
         return _Html()
-    return _fill(
-        "answers",
-        {
-            "board": _fill("light", *(row for row in rows if row["number"])),
-            "items": _fill("answer", *rows),
-        },
-    )
+    board = _fill("light", *(row for row in rows if row["number"]))
+    return _fill("answers", {"board": board, "items": _fill("answer", *rows)})
 
 
 def _figures(report: Any) -> _Html:

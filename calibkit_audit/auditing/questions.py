@@ -133,13 +133,11 @@ def audit(
     )
     rows = drop_weightless(dependence.add_time(rows, y_true, time))
     prices = None if costs is None else as_costs(costs, rows.n_classes)
-    how: Any = {"settings": settings, "rng": as_generator(rng)}
     rows, sides = dependence.keep_one_side(rows)
     views = views_of(rows, view)
-    how["findings"] = (*sides, *dependence.rows_that_agree(rows, views[0], others))
-    report = _report(rows, views, prices, **how)
-    known = rows.independent or rows.clusters is not None
-    headline, light = advice.headline_of(report, known=known)
+    findings = (*sides, *dependence.rows_that_agree(rows, views[0], others))
+    report = _report(rows, views, prices, findings=findings, settings=settings, rng=rng)
+    headline, light = advice.headline_of(report, known=bool(rows.independent or rows.clusters))
     said: Any = {"headline": headline, "light": light, "advice": advice.advice_of(report)}
     return replace(report, title=str(title), **said)
 
@@ -212,10 +210,10 @@ def _report(
     *,
     findings: tuple[Answer, ...],
     settings: AuditSettings,
-    rng: np.random.Generator,
+    rng: int | np.random.Generator | None,
 ) -> AuditReport:
     """Compute all that the answers are about; headline and advice follow from them."""
-    seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
+    seeds, first, level = as_generator(rng).integers(0, 2**62, size=9), views[0], settings.level
     of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
     shown, measured = package_view(rows, first), evidence_of(rows, views, settings, seeds[:4])
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
@@ -227,9 +225,7 @@ def _report(
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
     groups = groups_of(rows, first, settings, of_groups)
     gone = calibration.impossible_finding(measured.impossible, rows.table)
-    # Labels of other rows agree, or change, for that.
-    apart = (*changes, *_group_finding(groups)) if aligned else ()
-    findings = (*gone, *findings, *apart)
+    apart = (*changes, *_group_finding(groups)) if aligned else ()  # labels of other rows differ
     focus = {measured.focus_words: measured.problem}
     answers = (
         order,
@@ -241,7 +237,7 @@ def _report(
     )
     return AuditReport(
         answers=answers,
-        findings=findings,
+        findings=(*gone, *findings, *apart),
         promise=promise_of(rows.clusters, settings, grouped=groups is not None),
         n=rows.n,
         n_classes=len(rows.class_names),
@@ -280,12 +276,10 @@ def _group_finding(groups: SegmentTable | None) -> tuple[Answer, ...]:
     """Return whether the labels contradict the predictions in some group."""
     if groups is None:
         return ()
-    wrong = len(groups.miscalibrated)
-    light = "bad" if wrong else "unknown" if groups.few else "good"
-    numbers = {"groups": len(groups.segment), "miscalibrated": wrong, "p_value": groups.p_value[0]}
-    verdict = FINDINGS["groups"][0 if wrong else 1]
-    of_groups = {name: float(number) for name, number in numbers.items()}
-    return (Answer("groups", verdict, light, groups.describe(), of_groups),)
+    wrong, shown = bool(groups.miscalibrated), (groups.smallest <= groups.detectable).all()
+    light = "bad" if wrong else "good" if shown else "unknown"
+    verdict, numbers = FINDINGS["groups"][not wrong], {"p_value": float(groups.p_value[0])}
+    return (Answer("groups", verdict, light, groups.describe(), numbers),)
 
 
 def promise_of(clusters: Clusters | None, settings: AuditSettings, *, grouped: bool = False) -> str:
