@@ -81,8 +81,8 @@ class SegmentTable(Result):
         """What the worst promised and what came, in counts that show a clear difference."""
         apart = abs(float(self.gap[0])) > self.smallest[0] / 2
         of, said, came = of_so_many(float(self.mean_prob[0]), float(self.frequency[0]), apart=apart)
-        name = f"{self.segment[0]} (n = {self.count[0]:,})"
-        return f"{name}: of {of}, {said} were promised and {came} came"
+        text = f"{self.segment[0]} (n = {self.count[0]:,}): of {of}, {said} were promised and "
+        return f"{text}{came} came" + ", wrong in parts" * bool(self.miscalibrated and not apart)
 
     def describe(self) -> str:
         """Say which is worst, whether chance would do, and where sure rows were wrong."""

@@ -146,7 +146,7 @@ def _where(measured: Measurements, say: Callable[..., str]) -> list[str]:
     sure = f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
     texts = [sure] * (view.wrong > 0)
     if view.wrong and measured.test.others > measured.settings.alpha:
-        return texts + ["The other rows show no error beyond chance."] * (view.sure < view.n)
+        return texts + ["All others together show no error beyond chance."] * (view.sure < view.n)
     if abs(view.z_level) < SIDE:
         texts = ["That much may be chance; that it is wrong in parts is not.", *texts]
     if region is not None:

@@ -297,7 +297,7 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     # Such a row proves itself wrong, and not its group: no redraw shows one, so p cannot tell.
     assert report.groups is not None and not report.groups.miscalibrated
     assert f"wrong: {wrong % 2} has most (1)" in report["groups"].sentence
-    assert "1 wrong. The other rows show no error beyond chance. Never act" in report.advice
+    assert "1 wrong. All others together show no error beyond chance. Never" in report.advice
     numbers, sentence = report["calibration"].numbers, report["calibration"].sentence
     assert report.verdicts["calibration"] == "miscalibrated" and numbers["p_value"] == 0
     assert numbers["p_value_of_others"] > 0.01
@@ -313,11 +313,10 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
 
 
 def test_a_price_of_nothing_is_said_in_words() -> None:
-    rng = np.random.default_rng(2)
-    p = expit(rng.normal(0, 2, 2000))
-    y = (rng.random(2000) < p) * 1
+    case, rng = make("calibrated", 2, 2000, 2), np.random.default_rng(0)
     for votes, which, act in (1, "a miss", "never"), (3, "a false alarm", "in every case"):
-        text = audit(y, rng.binomial(votes, p) / votes, settings=PLAIN)["costs"].sentence
+        said = rng.binomial(votes, case.y_prob) / votes
+        text = audit(case.y_true, said, settings=PLAIN)["costs"].sentence
         assert f"where {which} costs next to nothing, act {act}." in text
 
 
@@ -655,8 +654,7 @@ def test_groups() -> None:
     said[bad] = said[bad] ** 0.5
     report = audit(case.y_true, said, groups=group, settings=PLAIN)
     table = report.groups
-    assert table is not None
-    assert table.miscalibrated == ("south",) and table.segment[0] == "south"
+    assert table is not None and table.miscalibrated == ("south",) == (table.segment[0],)
     assert table.gap[0] == pytest.approx(said[bad].mean() - case.y_true[bad].mean())
     assert "south" in report.text() and len(table.to_frame()) == 3
     # A group that can show nothing is not called fine, but its row is there.
