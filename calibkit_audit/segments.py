@@ -126,7 +126,7 @@ class Segment(NamedTuple):
     name: str
     rows: IntVector
     ends: IntVector  # where equal predictions end
-    variance: float  # expected, of their events
+    variance: float  # of their events: expected, of a sure row that was wrong its own
 
     def differences(self, residual: FloatMatrix) -> tuple[FloatVector, FloatVector]:
         """Return the total, and the range of the cumulative differences, of (R, n) residuals."""
@@ -151,7 +151,8 @@ def segment_table(
     Of several features those segments are left out that can show nothing.
     """
     label, prob = data.label, data.prob.astype(np.float64)
-    segments = list(segments_of(features, prob))
+    wrong = prob == 1 - label  # it promised no variance: its squared residual serves
+    segments = list(segments_of(features, prob, prob * (1 - prob) + wrong))
     if len(features) > 1:
         segments = [one for one in segments if one.variance >= _FEWEST] or segments
     weight = np.ones(len(prob)) if data.weight is None else data.weight
@@ -162,10 +163,10 @@ def segment_table(
         return np.array([values[one.rows].sum() for one in segments])
 
     both, _ = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
-    sd = np.sqrt(sums(both.prod(axis=1) * prob * (1 - prob)))
+    sd = np.sqrt(sums(both.prod(axis=1) * prob * (1 - prob) + weight**2 * wrong))
     law = f"{n_draws:,} redraws of the labels"
     if data.clusters is not None:
-        sd = np.sqrt(np.mean(np.square(totals), axis=1))
+        sd = np.sqrt(np.mean(np.square(totals), axis=1) + sums(weight**2 * wrong))
         law += f" by {data.clusters.count:,} clusters"
     residual, mass = weight * (label - prob), sums(weight)
     # No test looks at a segment that can hardly be surprised: it has NaN.
@@ -183,7 +184,7 @@ def segment_table(
         "smallest": np.where(np.isnan(scale), np.inf, needed * sd / mass),
         "statistic": own,
         "p_value": p_value,
-        "wrong": sums(prob == 1 - label).astype(np.int64),
+        "wrong": sums(wrong),
     }
     order = np.argsort(-own, kind="stable")
     ordered = {name: column[order] for name, column in columns.items()}
@@ -204,10 +205,9 @@ def _redrawn(
     return totals, ranges
 
 
-def segments_of(features: Sequence[Feature], prob: FloatVector) -> Iterator[Segment]:
+def segments_of(features: Sequence[Feature], prob: FloatVector, variance: Any) -> Iterator[Segment]:
     """Yield what up to three features cut out."""
     order = np.argsort(prob, kind="stable")
-    variance = prob * (1 - prob)
     for few in range(1, min(len(features), DEEPEST) + 1):
         for some in combinations(features, few):
             codes = np.stack([code for code, _ in some])

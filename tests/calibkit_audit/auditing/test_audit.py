@@ -325,13 +325,13 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     rng = np.random.default_rng(0)
     p = rng.integers(0, 2, 400).astype(float)
     y = np.where(rng.random(400) < share, 1 - p, p).astype(int)
-    report = audit(y, p, settings=QUICK)
+    report = audit(y, p, groups=np.arange(400) % 2, settings=QUICK)
     assert report["impossible"].numbers["rows"] == (y != p).sum()
     assert "predict_proba in place of predict" in report["impossible"].sentence
     numbers = report["calibration"].numbers
     assert (numbers["p_value"], numbers["p_value_of_others"]) == (0, 1)
     assert "only about 0 should meet a surprise" in report["data"].sentence
-    assert (report["data"].light, report.verdicts["calibration"]) == ("unknown", "miscalibrated")
+    assert {"miscalibrated", "group miscalibrated", "too little data"} <= report.codes
     if share == 1:
         return
     assert report.verdicts["direction"] == "over-confident"
