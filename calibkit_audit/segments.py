@@ -43,8 +43,10 @@ class SegmentTable(Result):
         Average error that would be found with probability 90 %.
     statistic, p_value : ndarray of shape (S,)
         Range of the cumulative differences in standard deviations; the share of redraws in which
-        any segment reaches it, 0 where a prediction of 0 or 1 was wrong. NaN where fewer than five
-        outcomes should go against the predictions.
+        any segment reaches it. NaN where fewer than five outcomes should go against the
+        predictions.
+    wrong : ndarray of shape (S,)
+        Rows that said exactly 0 or 1 and were wrong, which no redraw does.
     view, law : str
         Which event, and what the redraws kept together.
     alpha, detectable : float
@@ -58,6 +60,7 @@ class SegmentTable(Result):
     smallest: FloatVector
     statistic: FloatVector
     p_value: FloatVector
+    wrong: IntVector
     view: str
     law: str
     alpha: float
@@ -70,30 +73,51 @@ class SegmentTable(Result):
 
     @property
     def miscalibrated(self) -> tuple[str, ...]:
-        """Segments whose labels contradict the predictions."""
+        """Segments whose labels contradict the predictions beyond chance."""
         return tuple(self.segment[self.p_value <= self.alpha].tolist())
 
+    @property
+    def worst(self) -> str:
+        """What the worst promised and what came, in counts that show a clear difference."""
+        apart = abs(float(self.gap[0])) > self.smallest[0] / 2
+        of, said, came = of_so_many(float(self.mean_prob[0]), float(self.frequency[0]), apart=apart)
+        text = f"{self.segment[0]} (n = {self.count[0]:,}): of {of}, {said} were promised and "
+        return f"{text}{came} came" + ", wrong in parts" * bool(self.miscalibrated and not apart)
+
     def describe(self) -> str:
-        """Say which is worst, in numbers of a hundred, and whether chance would do."""
-        many = spell(len(self.segment), "segment")
+        """Say which is worst, whether chance would do, and where sure rows were wrong."""
+        many = f"{spell(len(self.segment), 'segment')} ({self.view})"
         few = int((self.smallest > self.detectable).sum())
         error = f"an average error of {self.detectable:g}"
-        if few == len(self.segment) and not self.miscalibrated:
-            return f"{many} ({self.view}): too few rows in each to show {error}; join some."
-        text = f"Worst of {many} ({self.view}): {self._row(0)}"
+        text = f"Worst of {many}: {self.worst}, p = {self.p_value[0]:.3g}"
         text += f". p for all segments together, by {self.law}."
-        return text + (f" Too few rows to show {error}: {spell(few, 'segment')}." if few else "")
-
-    def _row(self, k: int) -> str:
-        said, came = 100 * float(self.mean_prob[k]), 100 * float(self.frequency[k])
-        return (
-            f"{self.segment[k]} (n = {self.count[k]:,}): of 100, {said:.0f} were promised and "
-            f"{came:.0f} came, p = {self.p_value[k]:.3g}"
-        )
+        if few == len(self.segment) and not self.miscalibrated:
+            text = f"{many}: too few rows in each to show {error}; join some."
+        elif few:
+            text += f" Too few rows to show {error}: {spell(few, 'segment')}."
+        name, most = self.segment[self.wrong.argmax()], int(self.wrong.max())
+        sure = f" Rows that said 0 or 1 and were wrong: {name} has most ({most:,})."
+        return text + sure * (most > 0)
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("segment", "count", "mean_prob", "frequency", "gap", "smallest")
-        return {name: getattr(self, name) for name in (*names, "statistic", "p_value")}
+        return {name: getattr(self, name) for name in (*names, "statistic", "p_value", "wrong")}
+
+
+def of_so_many(said: float, came: float, *, apart: bool = False) -> tuple[str, str, str]:
+    """Return how many cases, and of these two shares: of 100, or of as many as it takes.
+
+    `apart` asks that their difference is right to a quarter.
+
+    >>> of_so_many(0.15, 0.23), of_so_many(0.0158, 0.0111, apart=True)
+    (('100', '15', '23'), ('1,000', '16', '11'))
+    """
+    gap, least = said - came, min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
+    for of in (100, 1_000, 10_000, 100_000, 1_000_000):
+        off = abs(round(of * said) - round(of * came) - of * gap)
+        if round(of * least) and not (apart and off > abs(of * gap) / 4):
+            break
+    return f"{of:,}", f"{of * said:,.0f}", f"{of * came:,.0f}"
 
 
 class Segment(NamedTuple):
@@ -102,12 +126,7 @@ class Segment(NamedTuple):
     name: str
     rows: IntVector
     ends: IntVector  # where equal predictions end
-    variance: float  # expected, of their events
-
-    @property
-    def enough(self) -> bool:
-        """Whether enough outcomes should go against the predictions."""
-        return self.variance >= _FEWEST
+    variance: float  # of their events: expected, of a sure row that was wrong its own
 
     def differences(self, residual: FloatMatrix) -> tuple[FloatVector, FloatVector]:
         """Return the total, and the range of the cumulative differences, of (R, n) residuals."""
@@ -132,9 +151,10 @@ def segment_table(
     Of several features those segments are left out that can show nothing.
     """
     label, prob = data.label, data.prob.astype(np.float64)
-    segments = list(segments_of(features, prob))
+    wrong = prob == 1 - label  # it promised no variance: its squared residual serves
+    segments = list(segments_of(features, prob, prob * (1 - prob) + wrong))
     if len(features) > 1:
-        segments = [one for one in segments if one.enough] or segments
+        segments = [one for one in segments if one.variance >= _FEWEST] or segments
     weight = np.ones(len(prob)) if data.weight is None else data.weight
     n_draws = min(n_draws, max(199, _MOST // sum(len(one.rows) for one in segments)))
     totals, ranges = _redrawn(data, segments, n_draws, rng)
@@ -143,19 +163,18 @@ def segment_table(
         return np.array([values[one.rows].sum() for one in segments])
 
     both, _ = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
-    sd = np.sqrt(sums(both.prod(axis=1) * prob * (1 - prob)))
+    sd = np.sqrt(sums(both.prod(axis=1) * prob * (1 - prob) + weight**2 * wrong))
     law = f"{n_draws:,} redraws of the labels"
     if data.clusters is not None:
-        sd = np.sqrt(np.mean(np.square(totals), axis=1))
+        sd = np.sqrt(np.mean(np.square(totals), axis=1) + sums(weight**2 * wrong))
         law += f" by {data.clusters.count:,} clusters"
     residual, mass = weight * (label - prob), sums(weight)
     # No test looks at a segment that can hardly be surprised: it has NaN.
-    scale = np.where([one.enough for one in segments], sd, np.nan)
+    scale = np.where([one.variance >= _FEWEST for one in segments], sd, np.nan)
     own = np.array([one.differences(residual[np.newaxis])[1][0] for one in segments]) / scale
     largest = np.nan_to_num(ranges / scale[:, np.newaxis]).max(axis=0)
     p_value = (1 + (largest >= own[:, np.newaxis] - 1e-9).sum(axis=1)) / (n_draws + 1)
     p_value[np.isnan(own)] = np.nan
-    p_value[sums(np.abs(residual) == weight) > 0] = 0.0
     needed = np.quantile(largest, 1 - alpha) + special.ndtri(0.9)
     columns: dict[str, Any] = {
         "segment": np.array([one.name for one in segments]),
@@ -165,8 +184,9 @@ def segment_table(
         "smallest": np.where(np.isnan(scale), np.inf, needed * sd / mass),
         "statistic": own,
         "p_value": p_value,
+        "wrong": sums(wrong),
     }
-    order = np.lexsort((-own, p_value))
+    order = np.argsort(-own, kind="stable")
     ordered = {name: column[order] for name, column in columns.items()}
     return SegmentTable(**ordered, view=view, law=law, alpha=alpha, detectable=detectable)
 
@@ -185,10 +205,9 @@ def _redrawn(
     return totals, ranges
 
 
-def segments_of(features: Sequence[Feature], prob: FloatVector) -> Iterator[Segment]:
+def segments_of(features: Sequence[Feature], prob: FloatVector, variance: Any) -> Iterator[Segment]:
     """Yield what up to three features cut out."""
     order = np.argsort(prob, kind="stable")
-    variance = prob * (1 - prob)
     for few in range(1, min(len(features), DEEPEST) + 1):
         for some in combinations(features, few):
             codes = np.stack([code for code, _ in some])

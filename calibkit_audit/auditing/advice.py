@@ -5,7 +5,8 @@ more people than probabilities are (Gigerenzer and Hoffrage, 1995). Each is a pl
 rows that the sentence names.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repairs import REPAIRED
 from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.rows import EVENT
+from calibkit_audit.segments import of_so_many
 
 NOT_APART = {
     "no discrimination": "The predictions tell nothing apart, or the labels belong to other rows.",
@@ -28,7 +30,6 @@ _DOUBTS = {
     "too little data": "Too few rows to say by how much.",
     "alignment unclear": "Whether the labels belong to these rows is unclear.",
 }
-_LARGEST = 1_000_000  # number of cases that a sentence is about
 _AT_COSTS = {
     "worse than ignoring": "it is cheaper to {same} than to follow it",
     "costly": "acting on it costs more than acting on mended probabilities",
@@ -60,8 +61,8 @@ def headline_of(report: AuditReport, *, known: bool) -> tuple[str, str]:
         # By how much rows are wrong that said 0 or 1 is known.
         open_ = alignment, verdicts["data"] * ("impossible" not in verdicts)
         text = " ".join([text, *(words for one, words in _DOUBTS.items() if one in open_)])
-    if verdicts.get("time") == "error changes":
-        text, light = f"The error changes over time. On average: {text[0].lower()}{text[1:]}", "bad"
+    if apart := [said for said, _ in _apart(report)]:
+        text, light = f"{' '.join(apart)} On average: {text[0].lower()}{text[1:]}", "bad"
     return text, light
 
 
@@ -69,34 +70,24 @@ def _verdicts(report: AuditReport) -> dict[str, str]:
     return {answer.topic: answer.verdict for _, answer in report.numbered}
 
 
-def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = False) -> str:
-    """Say two means of n rows as counts: of 100 cases or of as many as it takes.
+def frequencies(
+    words: str, weighed: bool, said: float, came: float, n: int, *, apart: bool = False
+) -> str:
+    """Say two means of n rows in natural frequencies: of so few rows as counts, if none weigh more.
 
-    `words` hold places for the counts; `apart` asks that their difference is right to a quarter.
+    `words` hold places for the numbers, `apart` is that of `of_so_many`.
 
-    >>> frequencies(0.15, 0.23, 800, _words(1, "positive class"))
+    >>> frequencies(_words(1, "positive class"), False, 0.15, 0.23, 800)
     'of 100 cases it expects the event in 15; it came in 23'
-    >>> frequencies(0.0004, 0.0012, 50_000, _words(1, "class fraud"))
+    >>> frequencies(_words(1, "class fraud"), False, 0.0004, 0.0012, 50_000)
     'of 10,000 cases it expects class fraud in 4; it came in 12'
-    >>> frequencies(0.153, 0.146, 9000, _words(1, "positive class"), apart=True)
-    'of 1,000 cases it expects the event in 153; it came in 146'
-    >>> frequencies(0.0158, 0.0111, 8000, _words(1, "positive class"), apart=True)
-    'of 1,000 cases it expects the event in 16; it came in 11'
-    >>> frequencies(0.91, 51 / 60, 60, _words(TOP, ""))
+    >>> frequencies(_words(TOP, ""), False, 0.91, 51 / 60, 60)
     'of 60 answers it expects 54.6 to be right; 51 were'
     """
-    if n < 100:
-        counts = {"said": f"{n * said:.1f}", "came": f"{n * came:.0f}"}
-        return words.format(of=n, s="s" * (n > 1), **counts)
-    of, gap = 100, said - came
-    least = min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
-    while of < _LARGEST and (
-        round(of * least) == 0
-        or (apart and abs(round(of * said) - round(of * came) - of * gap) > abs(of * gap) / 4)
-    ):
-        of *= 10
-    counts = {"said": f"{of * said:,.0f}", "came": f"{of * came:,.0f}"}
-    return words.format(of=f"{of:,}", s="s", **counts)
+    of, expected, happened = of_so_many(said, came, apart=apart)
+    if n < 100 and not weighed:
+        of, expected, happened = f"{n}", f"{n * said:.1f}", f"{n * came:.0f}"
+    return words.format(of=of, s="s" * (of != "1"), said=expected, came=happened)
 
 
 def _words(view: int, name: str) -> str:
@@ -106,22 +97,37 @@ def _words(view: int, name: str) -> str:
     return f"of {{of}} case{{s}} it expects {event} in {{said}}; it came in {{came}}"
 
 
+def _apart(report: AuditReport) -> list[tuple[str, str]]:
+    """Say why an error on average is not that of all rows, and what to find out first."""
+    verdicts, groups, found = _verdicts(report), report.groups, []
+    if verdicts.get("time") == "error changes":
+        first = "Find out what has changed over time first: an average over all times hides it."
+        found = [("The error changes over time.", first)]
+    if groups is not None and verdicts.get("groups") == "group miscalibrated":
+        many = f"{len(groups.miscalibrated)} of {spell(len(groups.segment), 'group')}"
+        first = f"The worst group is {groups.worst}. Find out first what differs there, if "
+        first += "anything, and judge a repair in each group: one for all may make others wrong."
+        found += [(f"Miscalibrated in {many}, worst in {groups.worst}.", first)]
+    return found
+
+
 def advice_of(report: AuditReport) -> str:
     """Say what verdicts and findings mean for a person who has to decide."""
     verdicts, measured = _verdicts(report), report.evidence
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
-    view, rows = measured.focus, spell(measured.focus.n, "row")
-    words = _words(view.view, measured.focus_words)
+    view = measured.focus
+    words, weighed = _words(view.view, measured.focus_words), measured.problem.weight is not None
+    say = partial(frequencies, words, weighed)
     apart = measured.miscalibrated and abs(view.z_level) >= SIDE
-    whole = frequencies(view.mean_prob, view.frequency, view.n, words, apart=apart)
+    whole = say(view.mean_prob, view.frequency, view.n, apart=apart)
     texts = [f"{whole[0].upper()}{whole[1:]}."]
     if measured.miscalibrated:
-        texts += _where(measured, words)
+        texts += _where(measured, say)
     elif measured.borderline:
-        texts += [f"With {rows} an error may still be chance."]
+        texts += [f"With {spell(view.n, 'row')} an error may still be chance."]
     else:
-        texts += [f"With {rows} no error over all of them can be told from chance."]
+        texts += ["The difference over all rows is no more than chance makes."]
     if verdicts["costs"] in _AT_COSTS and (measured.miscalibrated or measured.impossible.count):
         same = "treat all cases alike"
         of_all = report["costs"].numbers.get("net_benefit_of_all")
@@ -130,50 +136,50 @@ def advice_of(report: AuditReport) -> str:
         texts += [f"At the given costs {_AT_COSTS[verdicts['costs']].format(same=same)}."]
     if report.times is not None and verdicts.get("time") == "error changes":
         words = _words(measured.first.view, measured.names[0])
-        texts += [_step(report.times, measured.first.design, words)]
-    return " ".join([*texts, _what_to_do(verdicts, measured, report.repair)])
+        texts += [_step(report.times, measured.first.design, partial(frequencies, words, weighed))]
+    return " ".join([*texts, _what_to_do(report, verdicts)])
 
 
-def _where(measured: Measurements, words: str) -> list[str]:
+def _where(measured: Measurements, say: Callable[..., str]) -> list[str]:
     """Say where an error beyond chance lies."""
-    view, region, texts = measured.focus, measured.region, []
-    if view.wrong:
-        texts = [
-            f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
-        ]
+    view, region = measured.focus, measured.region
+    sure = f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
+    texts = [sure] * (view.wrong > 0)
+    if view.wrong and measured.test.others > measured.settings.alpha:
+        return texts + ["All others together show no error beyond chance."] * (view.sure < view.n)
     if abs(view.z_level) < SIDE:
-        texts += ["That much may be chance; that it is wrong in parts is not."]
+        texts = ["That much may be chance; that it is wrong in parts is not.", *texts]
     if region is not None:
-        inside = frequencies(region.mean_prob, region.frequency, region.n, words, apart=True)
+        inside = say(region.mean_prob, region.frequency, region.n, apart=True)
         texts += [
             f"Most of the error lies in the {spell(region.n, 'row')} to which it says "
             f"{region.low:.2f} to {region.high:.2f}: {inside}."
         ]
     elif view.view != TOP and directions(view)[0].endswith("confident"):
-        texts += _sides(measured.band.table, view.mean_prob, words)
+        texts += _sides(measured.band.table, view.mean_prob, say)
     return texts
 
 
-def _sides(table: BinTable, middle: float, words: str) -> list[str]:
+def _sides(table: BinTable, middle: float, say: Callable[..., str]) -> list[str]:
     """Say what came where it says less than its mean, and where more, by whole bins."""
     used = np.flatnonzero(table.occupied)
     cut = int(np.searchsorted(table.mean_prob[used], middle))
     if cut in (0, len(used)):
         return []
     bins = table.count, table.weight, table.mean_prob, table.frequency
-    below, above = (_part(bins, part, words) for part in (used[:cut], used[cut:]))
+    below, above = (_part(bins, part, say) for part in (used[:cut], used[cut:]))
     cut_off = f"{table.edges[used[cut]]:.2f}"
     return [f"Where it says less than {cut_off}, {below}. Where it says more, {above}."]
 
 
-def _part(columns: Sequence[NDArray[Any]], part: Any, words: str) -> str:
+def _part(columns: Sequence[NDArray[Any]], part: Any, say: Callable[..., str]) -> str:
     """Say what some bins, or blocks of time, say and what came, of their counts and weights."""
     count, weight, *means = (column[part] for column in columns)
     said, came = (float(np.average(one, weights=weight)) for one in means)
-    return frequencies(said, came, int(count.sum()), words)
+    return say(said, came, int(count.sum()))
 
 
-def _step(times: Listing, design: float, words: str) -> str:
+def _step(times: Listing, design: float, say: Callable[..., str]) -> str:
     """Say what was promised, and what came, before and after the largest step of the error.
 
     It is placed between moments, as each block of time whose likelihood ratio lies within the 90 %
@@ -185,25 +191,26 @@ def _step(times: Listing, design: float, words: str) -> str:
     ratio = step[:-1] ** 2 / (design * spread[:-1])
     near = np.flatnonzero(ratio >= ratio.max() + 2 * np.log(1 - np.sqrt(0.9)))
     parts = slice(None, near[0] + 1), slice(near[-1] + 1, None)
-    before, after = (_part((count, count, said, came), part, words) for part in parts)
+    before, after = (_part((count, count, said, came), part, say) for part in parts)
     return (
         f"The error changes most somewhere from {first[near[0]]} to {last[near[-1] + 1]}. Before "
         f"that, {before}. After it, {after}."
     )
 
 
-def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, name: str | None) -> str:
-    repair = ""
+def _what_to_do(report: AuditReport, verdicts: Mapping[str, str]) -> str:
+    measured, name, repair = report.evidence, report.repair, ""
     if name is not None:
         how, gloss = REPAIRED.get(name, (name, ""))
         repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
+    apart = [first for _, first in _apart(report)]
     if verdicts["alignment"] in NOT_APART:
         return "See that each label stands in its own row; if so, ask for a model that tells more."
     if measured.impossible.count:
         never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."
-        return f"{never} First {repair}." if repair else never
-    if verdicts.get("time") == "error changes":
-        return "Find out what has changed over time first: an average over all times hides it."
+        return " ".join([never, *(apart or [f"First {repair}."] * bool(repair))])
+    if apart:
+        return " ".join(apart)
     if verdicts["costs"] == "worse than ignoring":
         return f"Decide without it{repair and f', or first {repair}'}."
     if measured.miscalibrated:

@@ -10,7 +10,7 @@ from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.differences import change_of, cost_of_rows, threshold_of
 from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.pages import Answer, interval_in_words
+from calibkit_audit.auditing.pages import Answer, in_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
@@ -115,19 +115,18 @@ def costs_answer(found: Consequences, measured: Measurements) -> Answer:
     if found.costs is None:
         text = f"No costs were given, so this is open.{_at_any_costs(numbers)}"
         return Answer("costs", "costs unknown", "unknown", text, numbers)
-    text = _paid_in_words(numbers, level)
     if numbers["over_ignoring_low"] > 0:
-        verdict, light = "worse than ignoring", "bad"
-        text = f"Yes, trust is worse than no model. {text}"
+        verdict, light, said = "worse than ignoring", "bad", "Yes, trust is worse than no model."
     elif numbers["regret_low"] > 0:
         verdict, light = "costly", "caution"
-        text = f"Yes, trust costs more than a repair; more than no model is not shown. {text}"
+        said = "Yes, trust costs more than a repair; more than no model is not shown."
     elif not measured.power.enough or np.isnan(numbers["regret_low"]):
-        verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
+        verdict, light, said = "costs unknown", "unknown", "Too little data to say."
     elif np.isnan(numbers["repaired"]):
-        verdict, light, text = "costs unknown", "unknown", f"Open: no repair was tried. {text}"
+        verdict, light, said = "costs unknown", "unknown", "Open: no repair was tried."
     else:
-        verdict, light, text = "not costly", "good", f"Not measurably. {text}"
+        verdict, light, said = "not costly", "good", "Not measurably."
+    text = f"{said} {_paid_in_words(numbers, level)}"
     if 0 < numbers["threshold"] < 1 and measured.first.view == 1:
         text += f" {_net_benefit(numbers)}"
     return Answer("costs", verdict, light, text + _at_any_costs(numbers), numbers)
@@ -151,14 +150,14 @@ def _at_any_costs(numbers: Mapping[str, float]) -> str:
         return ""
     if "saving" not in numbers:
         return " Whatever the prices are, what another cut-off could save is not beyond chance."
-    cutoff = numbers["saving_cutoff"]
-    instead = f"from {cutoff:.2f} on" if cutoff < np.inf else "never"
-    ask = "only above" if cutoff <= numbers["saving_threshold"] else "from"
+    cutoff, price = numbers["saving_cutoff"], numbers["saving_threshold"]
+    act = {0: "in every case", np.inf: "never"}.get(cutoff, f"from {in_digits(cutoff)} on")
+    asked = f"they ask to act {'only above' if cutoff <= price else 'from'} {in_digits(price)}"
+    free = {0.0: "a false alarm costs next to nothing", 1.0: "a miss costs next to nothing"}
     return (
         " Whatever the prices are (scaled to sum to 1), another cut-off could have saved at most "
-        f"{numbers['saving']:.4f} per prediction: where they ask to act {ask} "
-        f"{numbers['saving_threshold']:.2f}, act {instead}. Chance alone stays below "
-        f"{numbers['saving_by_chance']:.4f} in 95 of 100."
+        f"{numbers['saving']:.4f} per prediction: where {free.get(round(price, 6), asked)}, "
+        f"act {act}. Chance alone stays below {numbers['saving_by_chance']:.4f} in 95 of 100."
     )
 
 

@@ -88,17 +88,11 @@ def _rows(report: Any) -> list[dict[str, str]]:
 
 def _answers(report: Any) -> _Html:
     """Return the verdicts side by side, and the questions with their answers."""
-    rows, groups = _rows(report), report.tables.get("Groups")
+    rows = _rows(report)
     if not rows:
         return _Html()
-    return _fill(
-        "answers",
-        {
-            "board": _fill("light", *(row for row in rows if row["number"])),
-            "items": _fill("answer", *rows),
-            "groups": _each("groups", [] if groups is None else [groups.describe()]),
-        },
-    )
+    board = _fill("light", *(row for row in rows if row["number"]))
+    return _fill("answers", {"board": board, "items": _fill("answer", *rows)})
 
 
 def _figures(report: Any) -> _Html:

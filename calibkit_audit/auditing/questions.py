@@ -20,9 +20,10 @@ from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.predictions import by_role, rows_of_table
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
-from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
 from calibkit_audit.clusters import FEW, Clusters, worth_of
 from calibkit_audit.counts.columns import columns_of
+from calibkit_audit.segments import SegmentTable
 
 
 def audit(
@@ -132,13 +133,11 @@ def audit(
     )
     rows = drop_weightless(dependence.add_time(rows, y_true, time))
     prices = None if costs is None else as_costs(costs, rows.n_classes)
-    how: Any = {"settings": settings, "rng": as_generator(rng)}
     rows, sides = dependence.keep_one_side(rows)
     views = views_of(rows, view)
-    how["findings"] = (*sides, *dependence.rows_that_agree(rows, views[0], others))
-    report = _report(rows, views, prices, **how)
-    known = rows.independent or rows.clusters is not None
-    headline, light = advice.headline_of(report, known=known)
+    findings = (*sides, *dependence.rows_that_agree(rows, views[0], others))
+    report = _report(rows, views, prices, findings=findings, settings=settings, rng=rng)
+    headline, light = advice.headline_of(report, known=bool(rows.independent or rows.clusters))
     said: Any = {"headline": headline, "light": light, "advice": advice.advice_of(report)}
     return replace(report, title=str(title), **said)
 
@@ -211,10 +210,10 @@ def _report(
     *,
     findings: tuple[Answer, ...],
     settings: AuditSettings,
-    rng: np.random.Generator,
+    rng: int | np.random.Generator | None,
 ) -> AuditReport:
     """Compute all that the answers are about; headline and advice follow from them."""
-    seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
+    seeds, first, level = as_generator(rng).integers(0, 2**62, size=9), views[0], settings.level
     of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
     shown, measured = package_view(rows, first), evidence_of(rows, views, settings, seeds[:4])
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
@@ -224,9 +223,9 @@ def _report(
     aligned, chance = order.verdict != "not aligned", int(seeds[2]) if suspect else None
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
+    groups = groups_of(rows, first, settings, of_groups)
     gone = calibration.impossible_finding(measured.impossible, rows.table)
-    # Labels of other rows agree, or change, for that.
-    findings = (*gone, *findings, *(changes if aligned else ()))
+    apart = (*changes, *_group_finding(groups)) if aligned else ()  # labels of other rows differ
     focus = {measured.focus_words: measured.problem}
     answers = (
         order,
@@ -238,8 +237,8 @@ def _report(
     )
     return AuditReport(
         answers=answers,
-        findings=findings,
-        promise=promise_of(rows.clusters, settings),
+        findings=(*gone, *findings, *apart),
+        promise=promise_of(rows.clusters, settings, grouped=groups is not None),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=measured.names[0],
@@ -250,7 +249,7 @@ def _report(
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=table if aligned else replace(table, chosen=-1),
         candidate=tried.calibrator if aligned else None,
-        groups=groups_of(rows, first, settings, of_groups),
+        groups=groups,
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
@@ -273,10 +272,20 @@ def _audit_notes(measured: Measurements) -> tuple[str, ...]:
     )
 
 
-def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
+def _group_finding(groups: SegmentTable | None) -> tuple[Answer, ...]:
+    """Return whether the labels contradict the predictions in some group."""
+    if groups is None:
+        return ()
+    wrong, shown = bool(groups.miscalibrated), (groups.smallest <= groups.detectable).all()
+    light = "bad" if wrong else "good" if shown else "unknown"
+    verdict, numbers = FINDINGS["groups"][not wrong], {"p_value": float(groups.p_value[0])}
+    return (Answer("groups", verdict, light, groups.describe(), numbers),)
+
+
+def promise_of(clusters: Clusters | None, settings: AuditSettings, *, grouped: bool = False) -> str:
     """Return what the level of the test means, and what it takes to be true."""
     promise = f"At most {100 * settings.alpha:g} in 100 calibrated models would be called "
-    promise += "miscalibrated"
+    promise += f"miscalibrated{grouped * ', and as many in some group'}"
     if clusters is None:
         return f"{promise}, if rows are independent."
     worth = worth_of(clusters.size)

@@ -34,11 +34,9 @@ def views_in_words(views: Sequence[ViewTest], names: Sequence[str], alpha: float
         for name, one, way in zip(names, views, ways, strict=True)
     ]
     found = [f"{name} ({way})" for name, way in zip(names, ways, strict=True) if way]
-    all_views = spell(len(views), "view")
-    said = f"The labels contradict none of {all_views} ({TEST})."
-    if found:
-        said = f"The labels contradict {len(found)} of {all_views} ({TEST}): "
-        said += f"{list_names(found, _NAMED)}."
+    many = f"{len(found) or 'none'} of {spell(len(views), 'view')} ({TEST})"
+    which = f": {list_names(found, _NAMED)}" if found else ""
+    said = f"The labels contradict {many}{which}."
     return Listing.of(said, ("view", *_NUMBERS, "direction"), rows)
 
 
@@ -140,9 +138,7 @@ class AuditReport(Report):
         for number, answer in self.numbered[len(self.findings) :]:
             lines += [f"{number}{answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, "   ")
-        for name in ("Weak calibration", "Groups"):
-            if name in self.tables:
-                lines += ["", *_wrapped(f"{name}: {self.tables[name].describe()}")]
+        lines += ["", *_wrapped(f"Weak calibration: {self.weak.describe()}")]
         if self.command:
             lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
         return "\n".join(lines)

@@ -24,6 +24,7 @@ QUESTIONS = {
     "impossible": "Did anything happen that was called impossible?",
     "dependence": "Does every row say something new?",
     "time": "Is the error the same all along?",
+    "groups": "Is it right in every group?",
 }
 _WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
 # Every verdict that an answer can have. No code belongs to two topics.
@@ -46,6 +47,7 @@ FINDINGS = {
     "impossible": ("impossible statements",),
     "dependence": ("one side kept", "rows agree"),
     "time": ("error changes", "no change shown"),
+    "groups": ("group miscalibrated", "no wrong group shown"),
 }
 
 

@@ -47,6 +47,8 @@ def test_each_statistic_is_the_range_of_the_cumulative_differences() -> None:
         assert found.mean_prob[place] == pytest.approx(PROB[inside].mean())
         assert found.frequency[place] == pytest.approx(TRUE[inside].mean())
     assert (np.diff(found.statistic) <= 0).all() and (np.diff(found.p_value) >= 0).all()
+    steep = np.quantile(PROB, 1 - PROB.mean()) < PROB  # as many as promised, all where it says more
+    assert "came, wrong in parts, p = 0.005" in worst(steep * 1, PROB, {"one": PROB * 0}).describe()
 
 
 def test_numbers_are_cut_into_four_and_rare_words_are_joined() -> None:

@@ -198,5 +198,5 @@ def test_nothing_is_claimed_beyond_the_test() -> None:
         for file in (weather, shop):
             *_, report = report_of(file, seed, repairs=())
             clear = report.verdicts["calibration"] in ("no evidence", "cannot say")
-            assert clear == ("can be told from chance" in report.advice), report.advice
+            assert clear == ("no more than chance makes" in report.advice), report.advice
             assert not clear or "Most of the error" not in report.advice

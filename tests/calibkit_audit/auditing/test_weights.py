@@ -54,6 +54,13 @@ def test_only_ratios_of_weights_count(kind: str) -> None:
     assert f"worth {kish(weight).sum():,.0f} " in str(by_weight.notes)
 
 
+def test_few_rows_that_weigh_more_are_no_counts() -> None:
+    y, p, w, _ = drawn(60)
+    said, came = (f"{100 * np.average(one, weights=w):.0f}" for one in (p, y))
+    advice = audit(y, p, sample_weight=w, **QUICK).advice
+    assert f"Of 100 cases it expects the event in {said}; it came in {came}." in advice
+
+
 def test_every_number_is_the_weighted_one() -> None:
     y, p, w, group = drawn(600, 3, shift=0.7)
     o: dict[str, Any] = QUICK | {"costs": (1, 4)}
