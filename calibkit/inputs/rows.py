@@ -245,9 +245,9 @@ def as_probabilities(y_prob: Any) -> FloatArray:
     return prob
 
 
-def as_probability_array(y_prob: Any) -> FloatArray:
+def as_probability_array(y_prob: Any, name: str = "y_prob") -> FloatArray:
     """Check type, shape and values; the sums of rows are left to the caller."""
-    prob = as_array(y_prob, "y_prob")
+    prob = as_array(y_prob, name)
     if prob is not y_prob:  # a container, whose columns may have names
         refuse_other_columns(y_prob)
     if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
@@ -261,10 +261,10 @@ def as_probability_array(y_prob: Any) -> FloatArray:
     if prob.ndim == 2 and prob.shape[1] < 2:
         raise ValueError(
             f"y_prob has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
-            "as a one-dimensional array, y_prob.ravel(), or one column per class."
+            "as a one-dimensional array, np.ravel(y_prob), or one column per class."
         )
     if prob.ndim == 1 and not (prob.min() >= 0 and prob.max() <= 1):
-        report_value(prob)
+        report_value(prob, name)
     return prob
 
 
@@ -354,7 +354,7 @@ def as_weights(weights: Any, n: int, name: str = "sample_weight") -> FloatVector
 def as_array(values: Any, name: str, *, names_two_words: bool = False) -> NDArray[Any]:
     """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
     if values is None:
-        raise ValueError(f"{name} is missing; pass an array with one entry per prediction.")
+        raise ValueError(f"{name} is missing; pass a list or an array.")
     array = values if type(values) is np.ndarray else unwrapped(values, name)
     if names_two_words and array.dtype.kind in "OU" and array.ndim == 1:
         refuse_two_words(values)
@@ -365,7 +365,7 @@ def as_array(values: Any, name: str, *, names_two_words: bool = False) -> NDArra
     if array.dtype.kind not in "buif":
         refuse_words(array, name)
     if array.ndim == 0:
-        raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")
+        raise ValueError(f"{name} must be a list or an array, got a scalar.")
     if array.size == 0:
         raise ValueError(f"{name} is empty (shape {array.shape}); at least one row is needed.")
     return array
