@@ -223,9 +223,7 @@ def report_label(labels: NDArray[Any], n_classes: int, *, binary: bool) -> NoRet
     if found <= {-1, 1}:
         remedy = "The labels are -1 and 1; pass (y_true == 1)."
     elif min(found) < 0:
-        remedy = (
-            "If it marks rows to ignore, drop them: keep = y_true >= 0; y_true[keep], y_prob[keep]."
-        )
+        remedy = "To ignore such rows drop them: keep = y_true >= 0; y_true[keep], y_prob[keep]."
     elif binary and len(found) <= 2:  # which of them is "yes", only the user knows
         remedy = say_which([f"{label:.15g}" for label in sorted(found)])
     elif binary:

@@ -125,7 +125,7 @@ def binary_problem(
     >>> problem.prob.tolist(), problem.label.tolist()
     ([0.7, 0.5], [1, 0])
     """
-    if view == "class-wise":
+    if isinstance(view, str) and view == "class-wise":
         raise ValueError(
             'view="class-wise" gives one binary problem per class, but a single one is needed '
             "here. Pass the number of a class, or use the plural function (…_tables, …_problems)."
@@ -163,6 +163,7 @@ def binary_problems(
     """
     if hasattr(y_true, "iloc") or hasattr(y_prob, "iloc"):
         refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    view = view.tolist() if isinstance(view, np.ndarray) else view
     prob, weight = as_probability_array(y_prob), None
     label = as_labels(y_true, prob, positive)
     if prob.ndim == 2:

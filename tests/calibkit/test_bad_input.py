@@ -336,6 +336,8 @@ test_single_options = refuses(
     (lambda: ck.FixedEdges([]), "empty"),
     (lambda: ck.FixedEdges("01"), "scalar|numbers"),
     (lambda: ck.FixedEdges(0.5), "scalar"),
+    (lambda: ck.plot.choice(ck.calibrators.PiecewiseLinear()), "holds no scores: it is not fitted"),
+    (lambda: ck.scores.corp_decomposition(*DATA).recalibrate([3.0]), r"\[0\] = 3.0 is not a prob"),
 )
 
 
