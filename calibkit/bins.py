@@ -116,7 +116,7 @@ class EqualMass:
     Parameters
     ----------
     n_bins : int
-        Wanted; fewer with many ties, or few predictions (not with quantiles).
+        Wanted; many ties make fewer, and so do fewer predictions, except for quantiles.
     rule : {"midpoint", "first", "quantile"}
         ``"midpoint"``: sort, cut into B runs whose sizes differ by at most one, put the edge
         half-way between neighbours (Kumar et al. 2019). ``"first"``: the same runs, with the

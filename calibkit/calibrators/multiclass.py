@@ -50,7 +50,7 @@ def as_scores(
     remedy : str
         What to do with logits that are probabilities, in words.
     doubtful : bool
-        Whether logits that look like probabilities are refused: after a fit they may.
+        Whether logits that look like probabilities are refused; after a fit they may look so.
 
     Returns
     -------

@@ -164,7 +164,7 @@ def null_level(
     ----------
     measure : callable
         Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result,
-        where larger means worse. A value that is not finite is refused.
+        where larger means worse. A value that is not finite is refused, and nan in a redraw.
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)

@@ -250,19 +250,19 @@ def as_probability_array(y_prob: Any, name: str = "y_prob") -> FloatArray:
     """Check type, shape and values; the sums of rows are left to the caller."""
     prob = as_array(y_prob, name)
     if prob is not y_prob:  # a container, whose columns may have names
-        refuse_other_columns(y_prob)
+        refuse_other_columns(y_prob, name)
     if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
         prob = prob.astype(np.float64)
     if prob.ndim > 2:
         raise ValueError(
-            f"y_prob must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}. Of images "
+            f"{name} must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}. Of images "
             "(N, C, H, W) pass np.moveaxis(y_prob, 1, -1).reshape(-1, C) and y_true.ravel(), "
             "without the rows that carry an ignore index."
         )
     if prob.ndim == 2 and prob.shape[1] < 2:
         raise ValueError(
-            f"y_prob has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
-            "as a one-dimensional array, np.ravel(y_prob), or one column per class."
+            f"{name} has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
+            f"as a one-dimensional array, np.ravel({name}), or one column per class."
         )
     if prob.ndim == 1 and not (prob.min() >= 0 and prob.max() <= 1):
         report_value(prob, name)
