@@ -116,7 +116,7 @@ class EqualMass:
     Parameters
     ----------
     n_bins : int
-        Wanted; with many ties, or fewer predictions than bins, there are fewer.
+        Wanted; many ties make fewer, and so do fewer predictions, except for quantiles.
     rule : {"midpoint", "first", "quantile"}
         ``"midpoint"``: sort, cut into B runs whose sizes differ by at most one, put the edge
         half-way between neighbours (Kumar et al. 2019). ``"first"``: the same runs, with the
@@ -382,9 +382,9 @@ def isotonic_blocks(hits: NDArray[Any], counts: NDArray[Any]) -> IntVector:
 
     starts = isotonic_regression(hits / counts, weights=counts).blocks[:-1].astype(np.intp)
     whole = all(np.array_equal(sums, np.rint(sums)) for sums in (hits, counts))
-    slack = 1 if whole else 1 + _ROUNDING
-    if whole:
-        hits, counts = hits.astype(np.int64), counts.astype(np.int64)
+    slack = 1 + _ROUNDING
+    if whole and counts.sum() < 2**31:  # products of larger sums need more than 64 bits
+        hits, counts, slack = hits.astype(np.int64), counts.astype(np.int64), 1
     while True:
         # Rounding can leave neighbours apart whose frequencies are equal: compare whole numbers.
         y, w = np.add.reduceat(hits, starts), np.add.reduceat(counts, starts)

@@ -18,6 +18,7 @@ from calibkit.inputs import (
     binary_problems,
     unwrapped,
 )
+from calibkit.inputs.rows import as_probability_array
 from calibkit.results import Result, spell
 
 __all__ = ["BinTable", "reliability_table", "reliability_tables"]
@@ -181,7 +182,8 @@ class BinTable(Result):
 
     def assign(self, prob: FloatArray) -> IntVector:
         """Return the bin of each prediction: ``[a, b)``, the last one closed."""
-        return assign(prob, self.edges, slack_of(self.binning, self.precision))
+        slack = slack_of(self.binning, self.precision)
+        return assign(as_probability_array(prob), self.edges, slack)
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
@@ -191,11 +193,13 @@ class BinTable(Result):
         text = (
             f"{spell(self.n, 'prediction')} ({self.view}) in {self.bins}, {used} of them in use. "
         )
-        if abs(gap[worst]) < 5e-4:
+        size, mean, share = abs(gap[worst]), self.mean_prob[worst], self.frequency[worst]
+        if size <= ROUNDING[self.precision]:
             return text + "The mean prediction equals the frequency in each bin."
+        digits = max(3, int(np.ceil(-np.log10(size))))  # with which the gap is not 0
         return text + (
-            f"The largest gap is in bin {worst + 1}: mean prediction {self.mean_prob[worst]:.3f}, "
-            f"{abs(gap[worst]):.3f} {side} the frequency {self.frequency[worst]:.3f} "
+            f"The largest gap is in bin {worst + 1}: mean prediction {mean:.{digits}f}, "
+            f"{size:.{digits}f} {side} the frequency {share:.{digits}f} "
             f"({spell(int(self.count[worst]), 'prediction')})."
         )
 

@@ -24,6 +24,11 @@ def spell(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
+def plus_minus(mean: float, sd: float) -> str:
+    """Return ``"0.0252 ± 0.0035"``, or only the mean where there is no spread."""
+    return f"{mean:.4f}" + ("" if np.isnan(sd) else f" ± {sd:.4f}")
+
+
 class Frozen:
     """Base of frozen dataclasses: the arrays they are given become read-only views."""
 

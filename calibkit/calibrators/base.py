@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from calibkit.inputs import FloatVector, as_labels, as_predictions, as_probability_array, as_weights
+from calibkit.inputs.containers import refuse_other_order
 
 Weights = FloatVector | None
 
@@ -111,6 +112,7 @@ class AnyCalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: 
         -------
         float
         """
+        refuse_other_order(X=X, y=y, sample_weight=sample_weight)
         prob = self.calibrate(X)
         label = as_labels(y, prob)
         hit = label if prob.ndim == 1 else label[:, np.newaxis] == np.arange(prob.shape[1])
@@ -145,11 +147,12 @@ class AnyCalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: 
             return rows, label, weight
         count = weight.astype(np.intp)
         if (count != weight).any() or weight.sum() > _MOST_REPEATED:
-            row = int(np.flatnonzero(use)[(count != weight).argmax()])
+            bad = (count != weight).argmax()
             raise ValueError(
                 f"{type(self).__name__} as it is set takes whole numbers as weights, how often a "
-                f"row counts, in all at most {_MOST_REPEATED:,}; sample_weight[{row}] = "
-                f"{float(np.asarray(sample_weight)[row]):g}, and the sum is {weight.sum():g}. "
+                f"row counts, in all at most {_MOST_REPEATED:,}; "
+                f"sample_weight[{np.flatnonzero(use)[bad]}] = {weight[bad]:g}, and the sum is "
+                f"{weight.sum():g}. "
                 "PlattCalibrator, IsotonicCalibrator and TemperatureScaling take any weights."
             )
         return rows.repeat(count, axis=0), label.repeat(count)
@@ -207,7 +210,7 @@ class Calibrator(AnyCalibrator):
             If the input or an option is not valid (the message names row and value, or what would
             be right), or there are too few rows for the family.
         """
-        label, prob = as_predictions(y, p)
+        label, prob = as_predictions(y, p, sample_weight=sample_weight)
         refuse_columns(prob)
         rows = self._weighed(prob.astype(np.float64), label.astype(np.float64), sample_weight)
         with self._learning():

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins, assign
 from calibkit.calibrators.base import Calibrator, Weights, drawn_apart
 from calibkit.calibrators.logistic import PlattCalibrator
-from calibkit.inputs import FloatVector, IntVector, as_choice, as_count
+from calibkit.inputs import EPS, FloatVector, IntVector, as_choice, as_count
 from calibkit.reliability import reliability_table
 
 
@@ -243,7 +243,8 @@ class BayesianBinning(Calibrator):
 
     def _fit(self, prob: FloatVector, label: FloatVector) -> None:
         n = len(prob)
-        fewest, most = max(1, int(n ** (1 / 3) / 10)), min(n, int(10 * n ** (1 / 3)))
+        root = float(np.cbrt(n).round(9))  # of a cube the whole number
+        fewest, most = max(1, int(root / 10)), min(n, int(10 * root))
         tables = [
             reliability_table(label, prob, bins=EqualMass(n_bins))
             for n_bins in range(fewest, most + 1)
@@ -253,10 +254,11 @@ class BayesianBinning(Calibrator):
         self.height_, evidence = [], []
         for table in tables:
             strength = 2 / table.n_bins
-            yes = strength * (table.edges[:-1] + table.edges[1:]) / 2
+            middle = np.clip(table.centre, EPS, 1 - EPS)  # a bin at 1 may be narrower than a float
+            yes, no = strength * middle, strength * (1 - middle)
             events = np.rint(table.count * np.where(table.occupied, table.frequency, 0))
             self.height_.append((yes + events) / (strength + table.count))
-            no, others = strength - yes, table.count - events
+            others = table.count - events
             evidence.append(float((betaln(yes + events, no + others) - betaln(yes, no)).sum()))
         self.evidence_ = softmax(evidence)
         self.n_parameters_, self.converged_, self.n_iter_ = None, True, len(tables)
@@ -354,6 +356,7 @@ class ScalingBinning(Calibrator):
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the steps, with NaN between them."""
+        self._check_fitted()
         grid = np.linspace(0, 1, _GRID)
         index = self._bin_of(grid)
         jump = np.flatnonzero(np.diff(index))

@@ -63,6 +63,7 @@ class IsotonicCalibrator(Calibrator):
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the corners of the map, from 0 to 1."""
+        self._check_fitted()
         x, y = self._corners()
         return np.concatenate(([0.0], x, [1.0])), np.concatenate((y[:1], y, y[-1:]))
 
@@ -186,8 +187,8 @@ class Brackets:
         distinct, group = distinct[new], (np.cumsum(new) - 1)[group]
         rows = np.ones(len(group)) if weight is None else weight
         count, hits = np.bincount(group, rows), np.bincount(group, rows * event)
-        if (rows == np.rint(rows)).all():  # sums of whole numbers are compared exactly
-            count, hits = count.astype(np.int64), hits.astype(np.int64)
+        if (rows == np.rint(rows)).all():  # whole numbers of any size are compared exactly
+            count, hits = (np.array([*map(int, one)], dtype=object) for one in (count, hits))
         # With label 0 everything is as with label 1, seen from the other end.
         lower = 1 - _with_a_hit(count[::-1], (count - hits)[::-1])[::-1]
         return cls(distinct, lower, _with_a_hit(count, hits))

@@ -64,7 +64,15 @@ class TemperatureScaling(MulticlassCalibrator):
         self.bounds = bounds
 
     def _fit(self, logits: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        low, high = _check_bounds(self.bounds)
+        try:
+            low, high = (float(value) for value in self.bounds)
+        except (TypeError, ValueError):
+            low = high = 0.0
+        if not 0 < low < high < np.inf:
+            raise ValueError(
+                "bounds must be two temperatures, 0 < lower < upper, e.g. (0.05, 20), got "
+                f"{self.bounds!r}."
+            )
         if logits.ndim == 1:  # one event: the logit of class 0 is 0
             logits = np.column_stack([np.zeros_like(logits), logits])
         found = fit_slope(logits, label, 1 / high, 1 / low, weight)
@@ -90,18 +98,6 @@ class TemperatureScaling(MulticlassCalibrator):
         # Subtract the largest logit first: a ratio could tie what a difference keeps apart.
         below = logits.astype(np.float64) - logits.max(axis=1, keepdims=True).astype(np.float64)
         return np.asarray(special.softmax(below / self.temperature_, axis=1))
-
-
-def _check_bounds(bounds: object) -> tuple[float, float]:
-    try:
-        low, high = (float(value) for value in bounds)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        low = high = 0.0
-    if not 0 < low < high < np.inf:
-        raise ValueError(
-            f"bounds must be two temperatures, 0 < lower < upper, e.g. (0.05, 20), got {bounds!r}."
-        )
-    return low, high
 
 
 @dataclass(frozen=True, slots=True)

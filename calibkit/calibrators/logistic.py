@@ -174,9 +174,6 @@ class BetaCalibrator(Calibrator):
     def _logarithms(self, prob: FloatVector) -> tuple[FloatVector, FloatVector]:
         return np.log(np.maximum(prob, self._least)), np.log(np.maximum(1 - prob, EPS))
 
-    def _logit_of_map(self, prob: FloatVector) -> FloatVector:
-        ln_p, ln_q = self._logarithms(prob)
-        return self.a_ * ln_p - self.b_ * ln_q + self.intercept_
-
     def _curve(self, prob: FloatVector) -> FloatVector:
-        return expit(self._logit_of_map(prob))
+        ln_p, ln_q = self._logarithms(prob)
+        return expit(self.a_ * ln_p - self.b_ * ln_q + self.intercept_)

@@ -24,6 +24,7 @@ from calibkit.inputs import (
     as_probabilities,
     least_prediction,
     logit,
+    refuse_other_columns,
     refuse_other_order,
 )
 
@@ -32,10 +33,11 @@ KINDS = ("logits", "probabilities")
 _BY_CHANCE = 5
 _ROUNDED, _MOST_OFF = 0.0051, 0.1  # what two digits may change in a class, and in a sum
 _LARGEST = 1e30  # larger logits are mistakes of some kind
+_REFIT = 'fit with input="probabilities"'
 
 
 def as_scores(
-    scores: Any, kind: str | None, remedy: str = 'use input="probabilities"'
+    scores: Any, kind: str | None, remedy: str = _REFIT, *, doubtful: bool = True
 ) -> FloatArray:
     """Check scores of the declared kind.
 
@@ -47,6 +49,8 @@ def as_scores(
         What the scores are; nothing is guessed.
     remedy : str
         What to do with logits that are probabilities, in words.
+    doubtful : bool
+        Whether logits that look like probabilities are refused; after a fit they may look so.
 
     Returns
     -------
@@ -56,11 +60,12 @@ def as_scores(
     Raises
     ------
     ValueError
-        If scores are not of the declared kind: logits that look like probabilities are refused.
+        If scores are not of the declared kind.
     """
     if as_choice(kind, "input", KINDS) == "probabilities":
         return as_probabilities(scores)
     array = as_array(scores, "scores")
+    refuse_other_columns(scores, "scores")
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] < 2):
@@ -70,19 +75,15 @@ def as_scores(
         )
     low, high = array.min(), array.max()
     if not (low >= -_LARGEST and high <= _LARGEST):
-        _report_not_finite(array, remedy)
-    if low >= 0 and high <= 1 and low < high and len(array) >= _BY_CHANCE:
+        place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= _LARGEST))[0])
+        raise ValueError(
+            f"scores[{', '.join(map(str, place))}] = {float(array[place])!r} is not a finite logit "
+            "(within ±1e30). Logarithms of probabilities that contain 0 are infinite: if you "
+            f"have the probabilities, {remedy}. Drop or repair rows with NaN."
+        )
+    if doubtful and low >= 0 and high <= 1 and low < high and len(array) >= _BY_CHANCE:
         _refuse_probabilities(array, remedy)
     return array
-
-
-def _report_not_finite(array: FloatArray, remedy: str) -> None:
-    place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= _LARGEST))[0])
-    raise ValueError(
-        f"scores[{', '.join(map(str, place))}] = {float(array[place])!r} is not a finite logit "
-        "(within ±1e30). Logarithms of probabilities that contain 0 are infinite: if you "
-        f"have the probabilities, {remedy}. Drop or repair rows with NaN."
-    )
 
 
 def _refuse_probabilities(array: FloatArray, remedy: str) -> None:
@@ -99,15 +100,6 @@ def _refuse_probabilities(array: FloatArray, remedy: str) -> None:
         f"{row}). If they are probabilities, {remedy}. If they are logits all the same, pass "
         "their softmax (or expit) as probabilities."
     )
-
-
-def as_logits(scores: FloatArray, kind: str | None, least: float = EPS) -> FloatArray:
-    """Return checked scores as logits; probabilities below `least` count as that."""
-    if kind == "logits":
-        return scores
-    if scores.ndim == 1:
-        return logit(scores, least)
-    return np.asarray(np.log(np.maximum(scores.astype(np.float64), least)))
 
 
 class MulticlassCalibrator(AnyCalibrator):
@@ -158,14 +150,15 @@ class MulticlassCalibrator(AnyCalibrator):
             If the input or an option is not valid (the message says what would be right), or the
             scores are not of the declared kind.
         """
+        refuse_other_order(y_true=y, scores=scores, sample_weight=sample_weight)
         array, label = self._checked(scores, y)
-        self._least = least_prediction(array) if self.input == "probabilities" else EPS
-        rows = self._weighed(self._prepared(array), label, sample_weight)
+        rows, *others = self._weighed(array, label, sample_weight)
         with self._learning():
+            self._least = least_prediction(array) if self.input == "probabilities" else EPS
             self.n_classes_ = array.shape[1] if array.ndim == 2 else 2
             self._one_event = array.ndim == 1
             self.classes_ = np.arange(self.n_classes_)
-            self._fit(*rows)
+            self._fit(self._prepared(rows), *others)
             self.n_features_in_ = 1 if self._one_event else self.n_classes_
             self._compare_names(scores, reset=True)
         return self
@@ -176,7 +169,11 @@ class MulticlassCalibrator(AnyCalibrator):
         (known or type(self)._check_feature_names)(self, scores, reset=reset)
 
     def _prepared(self, scores: FloatArray) -> FloatArray:
-        return as_logits(scores, self.input, self._least)
+        if self.input == "logits":
+            return scores
+        if scores.ndim == 1:
+            return logit(scores, self._least)
+        return np.asarray(np.log(np.maximum(scores.astype(np.float64), self._least)))
 
     def _checked(self, scores: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
         if self.input is None:
@@ -185,7 +182,6 @@ class MulticlassCalibrator(AnyCalibrator):
                 f'say what the scores are, {name}(input="logits") or {name}(input="probabilities"):'
                 " calibkit does not guess."
             )
-        as_choice(self.input, "input", KINDS)
         shape = as_array(scores, "y_prob" if self.input == "probabilities" else "scores").shape
         if len(shape) == 1 and not self.takes_one_event:
             raise ValueError(
@@ -195,7 +191,6 @@ class MulticlassCalibrator(AnyCalibrator):
         if self.input == "probabilities":
             label, array = as_predictions(y, scores)
         else:
-            refuse_other_order(y=y, scores=scores)
             array = as_scores(scores, self.input)
             label = as_labels(y, array)
         return array, label.astype(np.intp)
@@ -229,7 +224,7 @@ class MulticlassCalibrator(AnyCalibrator):
                 f"{self.n_features_in_} features as input."
             )
         self._compare_names(scores)
-        return self._prepared(as_scores(scores, self.input))
+        return self._prepared(as_scores(scores, self.input, doubtful=False))
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         raise NotImplementedError

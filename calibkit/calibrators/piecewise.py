@@ -223,6 +223,7 @@ class PiecewiseLinear(Calibrator):
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the map as points to draw: its knots, and a fine grid where it bends."""
+        self._check_fitted()
         knots = np.unique(np.concatenate([member[0] for member in self.members_]))
         if self.space == "logit":
             knots = np.union1d(knots, np.linspace(0, 1, 321))

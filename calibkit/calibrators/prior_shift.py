@@ -15,7 +15,7 @@ from scipy.optimize import bisect
 
 from calibkit.calibrators.base import as_column
 from calibkit.inputs import FloatVector, as_count, as_level
-from calibkit.results import Number, listed, spell
+from calibkit.results import Number, listed, plus_minus, spell
 
 
 def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:
@@ -77,10 +77,9 @@ class PrevalenceEstimate(Number):
 
     def describe(self) -> str:
         """Give both prevalences, the standard error and the number of predictions."""
-        spread = "" if np.isnan(self.standard_error) else f" ± {self.standard_error:.4f}"
         return (
-            f"Estimated prevalence {self.value:.4f}{spread} from {spell(self.n, 'prediction')} "
-            f"that were made for {self.train_prevalence:.4f}."
+            f"Estimated prevalence {plus_minus(self.value, self.standard_error)} from "
+            f"{spell(self.n, 'prediction')} that were made for {self.train_prevalence:.4f}."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -141,12 +140,16 @@ def estimate_prevalence(
     value = _most_likely(event, other)
     information = len(prob) * _slopes(event, other, value)[1]
     error = 1 / np.sqrt(information) if 0 < value < 1 else np.nan
+    path = [train]
+    for _ in range(steps):
+        now = path[-1]
+        path.append(now * float(np.mean(event / (now * event + (1 - now) * other))))
     return PrevalenceEstimate(
         value=value,
         standard_error=float(error),
         train_prevalence=train,
         n=len(prob),
-        path=_em_path(event, other, train, steps),
+        path=np.array(path),
     )
 
 
@@ -166,11 +169,3 @@ def _most_likely(event: FloatVector, other: FloatVector) -> float:
     if slope(1.0) >= 0:
         return 1.0
     return float(bisect(slope, 0.0, 1.0, xtol=1e-15))  # slopes at the ends may be infinite
-
-
-def _em_path(event: FloatVector, other: FloatVector, start: float, steps: int) -> FloatVector:
-    path = [start]
-    for _ in range(steps):
-        now = path[-1]
-        path.append(now * float(np.mean(event / (now * event + (1 - now) * other))))
-    return np.array(path)

@@ -24,7 +24,7 @@ from calibkit.inputs import (
     quiet,
 )
 from calibkit.reliability import BinTable, table_of
-from calibkit.results import Number, Result, listed, spell
+from calibkit.results import Number, Result, listed, plus_minus, spell
 
 Measure = Callable[..., SupportsFloat]
 _RELATIVE_TIE = 1e-9  # two computations of one number may differ in the last digits
@@ -38,9 +38,10 @@ def redrawn_labels(
         for _ in range(n_draws):
             yield (generator.random(len(prob)) < prob).astype(np.intp)
         return
-    upper = np.cumsum(prob[:, :-1], axis=1, dtype=np.float64)
+    upper = np.cumsum(prob, axis=1, dtype=np.float64)
     for _ in range(n_draws):  # the class is the number of cumulated probabilities passed
-        yield (generator.random((len(prob), 1)) >= upper).sum(axis=1)
+        level = generator.random((len(prob), 1)) * upper[:, -1:]  # rows may miss the sum 1
+        yield (level >= upper[:, :-1]).sum(axis=1)
 
 
 def p_value_of(value: float, draws: FloatVector) -> float:
@@ -54,7 +55,10 @@ def values_of(
 ) -> FloatVector:
     """Measure redrawn rows; what the measure warned of on the data, it does not repeat."""
     with quiet():
-        return np.array([float(measure(*drawn, **options)) for drawn in rows])
+        values = np.array([float(measure(*drawn, **options)) for drawn in rows])
+    if missing := np.isnan(values).sum():
+        raise ValueError(f"The measure is nan in {missing:,} of {len(values):,} redraws.")
+    return values
 
 
 def plain_data(
@@ -93,7 +97,7 @@ class NullLevel(Number):
     mean, sd, low, median, high : float
         Of the redraws: mean, standard deviation, 5 %, 50 % and 95 % quantile.
     p_value, draws
-        Share of redraws at least as large as `value`, in (0, 1], and the value of each.
+        ``(1 + #{redraws >= value}) / (R + 1)``, and the value of each redraw.
     """
 
     value: float
@@ -127,9 +131,11 @@ class NullLevel(Number):
         verdict = "no evidence of miscalibration"
         if self.p_value <= 0.05:
             verdict = "more than chance explains (5 % level)"
+        elif 1 / (len(self.draws) + 1) > 0.05:
+            verdict = "too few redraws to tell"
         return (
             f"{self.name[0].upper()}{self.name[1:]} {self.value:.4f}; a calibrated model with "
-            f"these predictions would show {self.mean:.4f} ± {self.sd:.4f} (95 % below "
+            f"these predictions would show {plus_minus(self.mean, self.sd)} (95 % below "
             f"{self.high:.4f}); p = {self.p_value:.3f}: {verdict}."
         )
 
@@ -158,7 +164,7 @@ def null_level(
     ----------
     measure : callable
         Any ``measure(y_true, y_prob, **options)`` that returns a number or a calibkit result,
-        where larger means worse. A value that is not finite is refused.
+        where larger means worse. A value that is not finite is refused, and nan in a redraw.
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)

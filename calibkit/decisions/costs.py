@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import (
+    TIE,
     FloatVector,
     as_array,
     as_finite,
@@ -49,7 +50,7 @@ class PolicyCost(Number):
 
     def describe(self) -> str:
         """Say what was paid, promised, and what ignoring the model would have cost."""
-        worse = self.value > self.ignoring
+        worse = self.value - self.ignoring > TIE * (1 + abs(self.value))
         return (
             f"Mean cost {self.value:.4f} (the model promised {self.promised:.4f}); "
             f"{'more' if worse else 'not more'} than ignoring the model ({self.ignoring:.4f}), "

@@ -256,7 +256,7 @@ def decision_curve(
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
     thresholds : array-like of shape (m,), optional
-        Strictly between 0 and 1; by default .01, .02, ..., .99.
+        From 0 on and below 1; by default .01, .02, ..., .99.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
     positive : object, optional
@@ -298,11 +298,9 @@ def as_levels(thresholds: Any) -> FloatVector:
         return np.arange(1, 100) / 100
     levels = as_array(np.atleast_1d(thresholds), "thresholds").astype(np.float64)
     bad = np.flatnonzero(~((levels >= 0) & (levels < 1)))
-    if levels.ndim != 1 or len(bad) or not len(levels):
-        shown = (
-            f"thresholds[{bad[0]}] = {float(levels.flat[bad[0]])!r}"
-            if len(bad)
-            else f"shape {levels.shape}"
-        )
+    if levels.ndim != 1 or len(bad):
+        shown = f"shape {levels.shape}"
+        if len(bad):
+            shown = f"thresholds[{bad[0]}] = {float(levels.flat[bad[0]])!r}"
         raise ValueError(f"thresholds must be numbers from 0 on and below 1, in one row ({shown}).")
     return levels

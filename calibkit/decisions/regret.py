@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from calibkit.bins import isotonic_blocks
 from calibkit.decisions.murphy import as_levels
-from calibkit.inputs import FloatVector, View, as_probabilities, binary_problem
+from calibkit.inputs import FloatVector, View, as_probability_array, binary_problem
+from calibkit.inputs.containers import refuse_other_order
 from calibkit.results import Number, Result, listed, spell
 
 
@@ -55,7 +56,7 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
     y_prob, true_prob : array-like of shape (n,)
         Said and true probability that acting is right.
     thresholds : array-like of shape (m,), optional
-        Strictly between 0 and 1; by default .01, .02, ..., .99.
+        From 0 on and below 1; by default .01, .02, ..., .99.
 
     Returns
     -------
@@ -75,7 +76,14 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
     >>> curve.regret.round(4).tolist(), round(curve.error, 4)
     ([0.0, 0.125], 0.15)
     """
-    prob, true = _as_pairs(y_prob, true_prob)
+    refuse_other_order(y_prob=y_prob, true_prob=true_prob)
+    prob = as_probability_array(y_prob).astype(np.float64)
+    true = as_probability_array(true_prob, "true_prob").astype(np.float64)
+    if prob.ndim != 1 or true.shape != prob.shape:
+        raise ValueError(
+            f"y_prob has shape {prob.shape} and true_prob {true.shape}; both must be (n,): the "
+            "probability that acting is right. For K columns pass that of the predicted class."
+        )
     levels = as_levels(thresholds)
     return RegretCurve(
         threshold=levels,
@@ -88,20 +96,6 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
 def _regret(prob: FloatVector, true: FloatVector, threshold: float) -> float:
     apart = (prob >= threshold) != (true >= threshold)
     return float(np.sort(np.abs(true - threshold) * apart).mean())
-
-
-def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[FloatVector, FloatVector]:
-    prob = as_probabilities(y_prob).astype(np.float64)
-    try:
-        true = as_probabilities(true_prob).astype(np.float64)
-    except ValueError as error:
-        raise ValueError(str(error).replace("y_prob", "true_prob")) from None
-    if prob.ndim != 1 or true.shape != prob.shape:
-        raise ValueError(
-            f"y_prob has shape {prob.shape} and true_prob {true.shape}; both must be (n,): the "
-            "probability that acting is right. For K columns pass that of the predicted class."
-        )
-    return prob, true
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -129,9 +123,12 @@ class Saving(Number):
     def describe(self) -> str:
         """Say what could have been saved, and how."""
         instead = f"from {self.cutoff:.4f} on" if self.cutoff < np.inf else "never"
+        # Acting earlier saves most just above a prediction, acting later at one.
+        near = "just above " if self.cutoff < self.threshold else ""
         return (
             f"At most {self.value:.4f} per prediction could have been saved, by acting {instead} "
-            f"where costs ask to act from {self.threshold:.4f} on, {spell(self.n, 'prediction')}."
+            f"where costs ask to act from {near}{self.threshold:.4f} on, "
+            f"{spell(self.n, 'prediction')}."
         )
 
     def _columns(self) -> dict[str, NDArray[Any]]:

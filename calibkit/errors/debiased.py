@@ -173,15 +173,12 @@ def _used(table: BinTable) -> tuple[FloatVector, FloatVector, FloatVector]:
 def debiased_absolute(table: BinTable) -> float:
     """Return the debiased expected calibration error of a bin table; it may be negative."""
     count, gap, frequency = _used(table)
-    chance = _mean_distance(gap, np.sqrt(frequency * (1 - frequency) / count))
-    return float((count * (2 * np.abs(gap) - chance)).sum() / table.n)
-
-
-def _mean_distance(gap: FloatVector, sd: FloatVector) -> FloatVector:
-    """Return the mean of ``|X|`` for a normal X with this mean and standard deviation."""
+    sd = np.sqrt(frequency * (1 - frequency) / count)
+    # The mean of ``|X|`` for a normal X with the mean `gap` and this standard deviation.
     ratio = np.divide(gap, sd, out=np.zeros_like(gap), where=sd > 0)
     normal = sd * np.sqrt(2 / np.pi) * np.exp(-(ratio**2) / 2) + gap * (1 - 2 * ndtr(-ratio))
-    return np.asarray(np.where(sd > 0, normal, np.abs(gap)))
+    chance = np.where(sd > 0, normal, np.abs(gap))
+    return float((count * (2 * np.abs(gap) - chance)).sum() / table.n)
 
 
 def debiased_square(table: BinTable) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibkit.bins import Bins, EqualMass
 from calibkit.inputs import BinaryProblem, FloatVector, View, as_choice, as_number, warn
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.results import Number, spell
+from calibkit.results import Number, plus_minus, spell
 
 FIFTEEN = EqualMass(15)
 
@@ -76,8 +76,10 @@ class CalibrationError(OfTables):
 
     @property
     def null_moments(self) -> tuple[float, float]:
-        """Both, by `errors.null_moments`; NaN for other members than the mean gap."""
-        if (self.norm, self.weights) != (1, "mass") or self.tables[0].mass is not None:
+        """Both, by `errors.null_moments`; NaN for other members, and bins that follow labels."""
+        first = self.tables[0]
+        of_rows = first.mass is None and not getattr(first.binning, "uses_labels", False)
+        if (self.norm, self.weights) != (1, "mass") or not of_rows:
             return float("nan"), float("nan")
         means, spreads = zip(*map(null_moments, self.tables), strict=True)
         return float(np.mean(means)), spreads[0] if len(spreads) == 1 else float("nan")
@@ -91,8 +93,7 @@ class CalibrationError(OfTables):
         mean, sd = self.null_moments
         if np.isnan(mean):
             return text + "."
-        spread = "" if np.isnan(sd) else f" ± {sd:.4f}"
-        shown = f"a calibrated model with these predictions would show about {mean:.4f}{spread}"
+        shown = f"a calibrated model with these predictions would show about {plus_minus(mean, sd)}"
         return f"{text}; {shown}."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
@@ -126,7 +127,12 @@ def error_of_tables(
     if len(tables) > 1:
         value = float(weighted_norm(per_view, np.full(len(tables), 1 / len(tables)), norm))
         view = view_of(tables)
-        _warn_of_absent_classes(tables)
+        absent = [table.view for table in tables if not np.nansum(table.frequency) > 0]
+        if absent:
+            warn(
+                f"Never seen in y_true: {', '.join(absent)}. The column is kept, with frequency 0 "
+                "in every bin."
+            )
     return CalibrationError(
         value=value,
         name=name or name_of(norm, weights),
@@ -136,15 +142,6 @@ def error_of_tables(
         tables=tables,
         per_view=per_view,
     )
-
-
-def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
-    absent = [table.view for table in tables if not np.nansum(table.frequency) > 0]
-    if absent:
-        warn(
-            f"Never seen in y_true: {', '.join(absent)}. The column is kept, with frequency 0 in "
-            "every bin."
-        )
 
 
 def view_of(parts: Sequence[BinTable | BinaryProblem]) -> str:
@@ -158,8 +155,9 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     If the predictions are right, the number of events in bin b has variance ``V_b``, close to
     ``n_b m_b (1 - m_b)`` with the mean prediction ``m_b``, and is nearly normal. Then
     ``E[error] = sqrt(2/pi) sum_b sqrt(V_b) / n`` and
-    ``Var[error] = (1 - 2/pi) sum_b V_b / n^2``. Good to a few per cent while ``V_b`` is above 1,
-    too large for bins that expect less than one event. Lesson 04.
+    ``Var[error] = (1 - 2/pi) sum_b V_b / n^2``. Good to a few per cent while ``V_b`` is well above
+    1, within a fifth down to 0.2 (on either side), and far too large for bins that hardly expect an
+    event. The bins must not follow the labels, as `calibkit.Pava` does. Lesson 04.
 
     Parameters
     ----------
@@ -249,17 +247,12 @@ def calibration_error(
     >>> round(float(error), 4)
     0.2062
     """
-    check_options(norm, weights)
+    as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
+    as_choice(weights, "weights", ("mass", "equal"))
     tables = reliability_tables(
         y_true, y_prob, view=view, bins=bins, positive=positive, sample_weight=sample_weight
     )
     return error_of_tables(tables, norm=norm, weights=weights, name=name)
-
-
-def check_options(norm: float, weights: str = "mass") -> None:
-    """Check the choices that make a calibration error."""
-    as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
-    as_choice(weights, "weights", ("mass", "equal"))
 
 
 def name_of(norm: float, weights: str = "mass") -> str:

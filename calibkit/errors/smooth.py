@@ -350,11 +350,13 @@ def canonical_calibration_error(
         )
     norm, prob = as_norm(norm), given.astype(np.float64)
     if bandwidth is None:
+
+        def surprise(log: float) -> float:
+            blocks = _dirichlet_kernel(prob, np.exp(log))
+            return -float(sum((np.log(w.sum(axis=1)) + largest).sum() for w, largest in blocks))
+
         found = minimize_scalar(
-            lambda log: -_log_likelihood(prob, np.exp(log)),
-            bounds=np.log([1e-4, 1]),
-            method="bounded",
-            options={"xatol": 0.05},
+            surprise, bounds=np.log([1e-4, 1]), method="bounded", options={"xatol": 0.05}
         )
         bandwidth = float(np.exp(found.x))
     bandwidth = as_positive(bandwidth, "bandwidth")
@@ -384,8 +386,3 @@ def _dirichlet_kernel(
         density[rows - start, rows] = -np.inf
         largest = density.max(axis=1)
         yield np.exp(density - largest[:, np.newaxis]), largest
-
-
-def _log_likelihood(prob: FloatMatrix, bandwidth: float) -> float:
-    blocks = _dirichlet_kernel(prob, bandwidth)
-    return float(sum((np.log(w.sum(axis=1)) + largest).sum() for w, largest in blocks))

@@ -111,17 +111,13 @@ def _climb(x: FloatVector) -> FloatVector:
     return np.asarray((once - np.sin(once)) * STAIR / (2 * np.pi))
 
 
-def _stairs(c: FloatVector) -> FloatVector:
-    # The formula leaves [0, 1] by a rounding error at both ends.
-    return np.clip(_climb(c + STAIR / 2) - _climb(np.array(STAIR / 2)), 0, 1)
-
-
 FORMULAS: dict[str, Callable[[FloatVector], FloatVector]] = {
     "square": lambda c: c**2,
     "sqrt": lambda c: np.asarray(c**0.5),
     "beta1": lambda c: _beta(c, 0.4, 0.4, 0.45),
     "beta2": lambda c: _beta(c, 0.48, 2, 2.2),
-    "stairs": _stairs,
+    # This formula leaves [0, 1] by a rounding error at both ends.
+    "stairs": lambda c: np.clip(_climb(c + STAIR / 2) - _climb(np.array(STAIR / 2)), 0, 1),
 }
 SHAPES = tuple(FORMULAS)
 

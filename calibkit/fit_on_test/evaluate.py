@@ -15,13 +15,14 @@ from calibkit.inputs import (
     FloatVector,
     Rng,
     View,
-    as_array,
     as_count,
     as_generator,
     as_number,
+    as_probability_array,
     binary_problem,
+    refuse_other_order,
 )
-from calibkit.results import Number, Result, listed, spell
+from calibkit.results import Number, Result, listed, plus_minus, spell
 
 Truth = Callable[[FloatVector], Any]
 
@@ -47,7 +48,7 @@ class FitOnTest(Number):
         The fitted calibrator, and its map to draw, with NaN between separate pieces.
     null_mean, null_sd, p_value : float
         Mean and standard deviation of `value` for a calibrated model with these predictions, and
-        share of redraws at least as large as `value`; NaN without redraws.
+        `calibkit.NullLevel.p_value`; NaN without redraws.
     """
 
     value: float
@@ -86,7 +87,7 @@ class FitOnTest(Number):
         if not np.isnan(self.null_mean):
             text += (
                 f"; a calibrated model with these predictions would show about "
-                f"{self.null_mean:.4f} ± {self.null_sd:.4f} (p = {self.p_value:.3f})"
+                f"{plus_minus(self.null_mean, self.null_sd)} (p = {self.p_value:.3f})"
             )
         return text + "."
 
@@ -157,7 +158,15 @@ def fit_on_test(
     fitted = calibrator.fit(prob, label).curve(prob)
     gap = np.abs(fitted - prob)
     line_x, line_y = calibrator.polyline()
-    null = _null(calibrator, prob, label, n_draws, rng)
+    null_mean = null_sd = p_value = np.nan
+    if as_count(n_draws, "n_draws", minimum=0):
+        fresh = as_evaluator(calibrator)
+
+        def distance(y_true: Any, y_prob: Any) -> float:
+            return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
+
+        null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
+        null_mean, null_sd, p_value = null.mean, null.sd, null.p_value
     # Only with slope-1 bins are they the errors of a bin table, which can be corrected.
     table = calibrator.table_ if isinstance(calibrator, SlopeOneBinning) else None
     return FitOnTest(
@@ -176,9 +185,9 @@ def fit_on_test(
         evaluator=calibrator,
         line_x=line_x,
         line_y=line_y,
-        null_mean=null[0],
-        null_sd=null[1],
-        p_value=null[2],
+        null_mean=null_mean,
+        null_sd=null_sd,
+        p_value=p_value,
     )
 
 
@@ -192,21 +201,6 @@ def as_evaluator(evaluator: Any) -> Calibrator:
         )
     copy: Calibrator = clone(evaluator)
     return copy
-
-
-def _null(
-    calibrator: Calibrator, prob: FloatVector, label: NDArray[np.int64], n_draws: int, rng: Rng
-) -> tuple[float, float, float]:
-    """Fit the same kind of map to labels drawn from the predictions; mean, sd and p-value."""
-    if as_count(n_draws, "n_draws", minimum=0) == 0:
-        return np.nan, np.nan, np.nan
-    fresh = as_evaluator(calibrator)
-
-    def distance(y_true: Any, y_prob: Any) -> float:
-        return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
-
-    null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
-    return null.mean, null.sd, null.p_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -342,8 +336,15 @@ def compare_evaluators(
     if truth is not None:
         problem = binary_problem(y_true, y_prob, view=view)
         prob = problem.prob.astype(np.float64)
+        refuse_other_order(y_prob=y_prob, truth=truth)
+        true_prob = as_probability_array(truth(prob) if callable(truth) else truth, "truth")
+        if true_prob.shape != prob.shape:
+            raise ValueError(
+                f"truth has shape {true_prob.shape}, but there are {len(prob)} predictions; give "
+                "one probability per row, or a map of predictions to probabilities."
+            )
         # `fit_on_test` keeps predictions sorted. Maps are equal within a tie, so its order is free.
-        true_prob = _true_prob(truth, prob)[np.argsort(prob)]
+        true_prob = true_prob[np.argsort(prob)]
         map_error = np.array([np.mean(np.abs(one.fitted - true_prob)) for one in results])
         true_error = float(np.mean(np.abs(results[0].prob - true_prob)))
     return EvaluatorComparison(
@@ -354,16 +355,3 @@ def compare_evaluators(
         view=results[0].view,
         n=results[0].n,
     )
-
-
-def _true_prob(truth: Truth | Any, prob: FloatVector) -> FloatVector:
-    values = as_array(truth(prob) if callable(truth) else truth, "truth").astype(np.float64)
-    if values.shape != prob.shape:
-        raise ValueError(
-            f"truth has shape {values.shape}, but there are {len(prob)} predictions; give one "
-            "probability per row, or a map of predictions to probabilities."
-        )
-    bad = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if len(bad):
-        raise ValueError(f"truth[{bad[0]}] = {values[bad[0]]:g} is not a probability in [0, 1].")
-    return values

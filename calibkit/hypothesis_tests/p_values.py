@@ -258,7 +258,7 @@ def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:
     """Check numbers of events and of the trials that they happened in."""
     k, n = np.broadcast_arrays(hits, count)
     for name, values in (("hits", k), ("count", n)):
-        bad = np.flatnonzero(~(values == np.rint(values)))
+        bad = np.flatnonzero(~(np.isfinite(values) & (values == np.rint(values))))
         if len(bad):
             raise ValueError(f"{name}[{bad[0]}] = {values.flat[bad[0]]} is not a whole number.")
     bad = np.flatnonzero(~((n >= 1) & (k >= 0) & (k <= n)))

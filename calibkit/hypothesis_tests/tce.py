@@ -180,7 +180,7 @@ class TestBasedError(OfTables):
 
     @property
     def p_value(self) -> float:
-        """Share of redraws at least as large as the value, in (0, 1]; NaN without redraws."""
+        """``(1 + #{redraws >= value}) / (R + 1)``, in (0, 1]; NaN without redraws."""
         return p_value_of(self.value, self.null_values) if len(self.null_values) else float("nan")
 
     def describe(self) -> str:

@@ -110,11 +110,19 @@ def count_labels(y_true: Any) -> tuple[list[Any], Counter[Any]]:
 def refuse_two_words(y_true: Any) -> None:
     """Ask for `positive` where labels are two words; what else is no number is refused later."""
     count = count_labels(y_true)[1]
-    if len(count) == 2 and all(isinstance(word, str) for word in count):
+    if len(count) <= 2 and all(isinstance(word, str) for word in count):
         raise ValueError(
-            f"y_true must hold numbers, but its labels are {most_common(count)}. Say which of "
-            f"them y_prob is the probability of, e.g. positive={max(count)!r}."
+            f"y_true must hold numbers, but its labels are {most_common(count)}. "
+            f"{say_which([repr(word) for word in sorted(count)])}"
         )
+
+
+def say_which(labels: list[str]) -> str:
+    """Ask for the label that predictions are about; not every function has the option."""
+    return (
+        f"Say which label y_prob is the probability of: positive={' or positive='.join(labels)}. "
+        f"Where that is no option, pass e.g. np.array(y_true) == {labels[-1]}."
+    )
 
 
 def most_common(count: Counter[Any]) -> str:
@@ -139,11 +147,11 @@ def refuse_other_order(**given: Any) -> None:
             continue
         row = next((r for r in range(len(here)) if repr(here[r]) != repr(there[r])), 0)
         what = "the same rows in another order" if same else "different rows"
+        by_names = f", {other}.loc[{one}.index]" if same and here.is_unique else ""
         raise ValueError(
             f"{one} and {other} have indexes that name {what}: row {row} is {here[row]!r} in {one} "
-            f"and {there[row]!r} in {other}. Join them by these names first, e.g. "
-            f"{other}.loc[{one}.index]; if they belong together by position, pass "
-            f"{other}.to_numpy()."
+            f"and {there[row]!r} in {other}. Join them by these names first{by_names}; if they "
+            f"belong together by position, pass {other}.to_numpy()."
         )
 
 
@@ -174,11 +182,11 @@ def refuse_other_columns(
                 )
 
 
-def report_value(prob: FloatArray) -> NoReturn:
+def report_value(prob: FloatArray, name: str = "y_prob") -> NoReturn:
     """Refuse the first value that is no probability."""
     place = tuple(int(i) for i in np.argwhere(~((prob >= 0) & (prob <= 1)))[0])
     value = float(prob[place])
-    convert = "softmax(y_prob, axis=1)" if prob.ndim == 2 else "expit(y_prob)"
+    convert = f"softmax({name}, axis=1)" if prob.ndim == 2 else f"expit({name})"
     remedy = (
         f"Divide percentages by 100; convert logits by scipy.special.{convert}. Values that "
         "left the interval by rounding must be clipped by you, knowingly."
@@ -188,7 +196,7 @@ def report_value(prob: FloatArray) -> NoReturn:
     elif np.isinf(value):
         remedy = "Check the model's output for overflow."
     where = ", ".join(map(str, place))
-    raise ValueError(f"y_prob[{where}] = {value!r} is not a probability in [0, 1]. {remedy}")
+    raise ValueError(f"{name}[{where}] = {value!r} is not a probability in [0, 1]. {remedy}")
 
 
 def report_label_table(labels: NDArray[Any]) -> NoReturn:
@@ -197,7 +205,7 @@ def report_label_table(labels: NDArray[Any]) -> NoReturn:
         raise ValueError(f"y_true must be one-dimensional, got shape {labels.shape}.")
     remedy = "Of several targets pass one column at a time; soft labels are not supported."
     if (np.sort(labels)[:, :-1] == 0).all() and (labels.sum(axis=1) == 1).all():
-        remedy = "It is one-hot: pass y_true.argmax(axis=1)."
+        remedy = "It is one-hot: pass np.array(y_true).argmax(axis=1)."
     raise ValueError(f"y_true has shape {labels.shape}. {remedy}")
 
 
@@ -214,16 +222,16 @@ def report_label(labels: NDArray[Any], n_classes: int, *, binary: bool) -> NoRet
     found = set(np.unique(labels).tolist())
     if found <= {-1, 1}:
         remedy = "The labels are -1 and 1; pass (y_true == 1)."
-    elif 0 not in found and max(found) == n_classes and min(found) > 0:
-        remedy = "The labels start at 1; pass y_true - 1."
-    elif not binary and min(found) >= 0:
-        remedy = f"y_prob has no column for class {value:.15g}; add it, or drop the rows."
-    elif binary and min(found) >= 0:
+    elif min(found) < 0:
+        remedy = "To ignore such rows drop them: keep = y_true >= 0; y_true[keep], y_prob[keep]."
+    elif binary and len(found) <= 2:  # which of them is "yes", only the user knows
+        remedy = say_which([f"{label:.15g}" for label in sorted(found)])
+    elif binary:
         remedy = "One-dimensional y_prob is P(y = 1); for more classes pass one column per class."
+    elif 0 not in found and max(found) == n_classes:
+        remedy = "The labels start at 1; pass y_true - 1."
     else:
-        remedy = (
-            "If it marks rows to ignore, drop them: keep = y_true >= 0; y_true[keep], y_prob[keep]."
-        )
+        remedy = f"y_prob has no column for class {value:.15g}; add it."
     allowed = "0 and 1" if binary else f"0 to {n_classes - 1} ({n_classes} columns in y_prob)"
     raise ValueError(
         f"y_true[{row}] = {value:.15g} is not a valid label; labels are {allowed}. {remedy}"
@@ -232,7 +240,7 @@ def report_label(labels: NDArray[Any], n_classes: int, *, binary: bool) -> NoRet
 
 def report_view(view: Any, n_classes: int, two_sided: bool) -> NoReturn:
     """Refuse a view that does not exist, and say which do."""
-    options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
+    options = f'"top-label", "class-wise" (not everywhere) or a class from 0 to {n_classes - 1}'
     options += "" if two_sided else ", or a list of some of these classes"
     if view is None:
         start = f"y_prob has {n_classes} columns, so the view must be stated: "

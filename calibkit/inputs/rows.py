@@ -125,7 +125,7 @@ def binary_problem(
     >>> problem.prob.tolist(), problem.label.tolist()
     ([0.7, 0.5], [1, 0])
     """
-    if view == "class-wise":
+    if isinstance(view, str) and view == "class-wise":
         raise ValueError(
             'view="class-wise" gives one binary problem per class, but a single one is needed '
             "here. Pass the number of a class, or use the plural function (…_tables, …_problems)."
@@ -163,6 +163,7 @@ def binary_problems(
     """
     if hasattr(y_true, "iloc") or hasattr(y_prob, "iloc"):
         refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    view = view.tolist() if isinstance(view, np.ndarray) else view
     prob, weight = as_probability_array(y_prob), None
     label = as_labels(y_true, prob, positive)
     if prob.ndim == 2:
@@ -245,26 +246,26 @@ def as_probabilities(y_prob: Any) -> FloatArray:
     return prob
 
 
-def as_probability_array(y_prob: Any) -> FloatArray:
+def as_probability_array(y_prob: Any, name: str = "y_prob") -> FloatArray:
     """Check type, shape and values; the sums of rows are left to the caller."""
-    prob = as_array(y_prob, "y_prob")
+    prob = as_array(y_prob, name)
     if prob is not y_prob:  # a container, whose columns may have names
-        refuse_other_columns(y_prob)
+        refuse_other_columns(y_prob, name)
     if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
         prob = prob.astype(np.float64)
     if prob.ndim > 2:
         raise ValueError(
-            f"y_prob must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}. Of images "
+            f"{name} must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}. Of images "
             "(N, C, H, W) pass np.moveaxis(y_prob, 1, -1).reshape(-1, C) and y_true.ravel(), "
             "without the rows that carry an ignore index."
         )
     if prob.ndim == 2 and prob.shape[1] < 2:
         raise ValueError(
-            f"y_prob has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
-            "as a one-dimensional array, y_prob.ravel(), or one column per class."
+            f"{name} has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
+            f"as a one-dimensional array, np.ravel({name}), or one column per class."
         )
     if prob.ndim == 1 and not (prob.min() >= 0 and prob.max() <= 1):
-        report_value(prob)
+        report_value(prob, name)
     return prob
 
 
@@ -354,7 +355,7 @@ def as_weights(weights: Any, n: int, name: str = "sample_weight") -> FloatVector
 def as_array(values: Any, name: str, *, names_two_words: bool = False) -> NDArray[Any]:
     """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
     if values is None:
-        raise ValueError(f"{name} is missing; pass an array with one entry per prediction.")
+        raise ValueError(f"{name} is missing; pass a list or an array.")
     array = values if type(values) is np.ndarray else unwrapped(values, name)
     if names_two_words and array.dtype.kind in "OU" and array.ndim == 1:
         refuse_two_words(values)
@@ -365,7 +366,7 @@ def as_array(values: Any, name: str, *, names_two_words: bool = False) -> NDArra
     if array.dtype.kind not in "buif":
         refuse_words(array, name)
     if array.ndim == 0:
-        raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")
+        raise ValueError(f"{name} must be a list or an array, got a scalar.")
     if array.size == 0:
         raise ValueError(f"{name} is empty (shape {array.shape}); at least one row is needed.")
     return array

@@ -46,7 +46,8 @@ def null_level(
     'draws of a calibrated model'
     """
     if title is None:
-        often = f"{100 * null.p_value:.0f} %" if null.p_value >= 0.01 else "fewer than 1 %"
+        share = (null.draws >= null.value).mean()
+        often = f"{100 * share:.0f} %" if share >= 0.01 else "fewer than 1 %"
         title = f"p = {null.p_value:.3f}: a calibrated model is as bad or worse in {often} of draws"
     words = ("", "draws of a calibrated model")
     with look.drawing(ax, (6.6, 3.4), words=words, legend=legend, grid="y", room=0) as ax:

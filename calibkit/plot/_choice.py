@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from calibkit.calibrators import CrossValidatedBinning, PiecewiseLinear
 
 _NO_SCORES = (
-    "the model holds no scores, because n_pieces was given (or only one number was tried). "
-    "Fit it with n_pieces=None."
+    "the model holds no scores: it is not fitted, or n_pieces was given (or only one number was "
+    "tried). Fit it with n_pieces=None."
 )
 _CODES = {
     "lowest": look.marker("o", 11, 1.6, face="none", edge=look.UNDER),
@@ -69,9 +69,10 @@ def choice(
     >>> ax.get_xlabel()
     'number of pieces'
     """
-    candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_)
+    scores = np.asarray(getattr(model, "scores_", ()))
     if not len(scores):
         raise ValueError(_NO_SCORES)
+    candidates = np.asarray(model.candidates_)
     unit = "bin" if hasattr(model, "n_bins_") else "piece"
     best, fewest = getattr(model, f"best_n_{unit}s_"), getattr(model, f"n_{unit}s_")
     at = dict(zip(candidates.tolist(), scores.tolist(), strict=True))

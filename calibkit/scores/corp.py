@@ -12,6 +12,7 @@ from scipy.special import xlog1py, xlogy
 
 from calibkit.bins import isotonic_blocks
 from calibkit.inputs import FloatVector, IntVector, RowOptions, View, as_choice, binary_problem
+from calibkit.inputs.rows import as_probability_array
 from calibkit.results import Number, spell
 from calibkit.scores.proper import Score
 
@@ -68,7 +69,7 @@ class CorpDecomposition(Number):
     def recalibrate(self, prob: Any) -> FloatVector:
         """Return the height of the curve: flat on a block and beyond the ends, linear between."""
         across = np.column_stack([self.low, self.high]).ravel()
-        return np.interp(np.asarray(prob, dtype=np.float64), across, self.recalibrated.repeat(2))
+        return np.interp(as_probability_array(prob), across, self.recalibrated.repeat(2))
 
     def describe(self) -> str:
         """Say the score as the sum of its parts, and how many blocks the curve has."""

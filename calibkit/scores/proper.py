@@ -17,7 +17,7 @@ from calibkit.inputs import (
     binary_problem,
 )
 from calibkit.reliability import table_of
-from calibkit.results import Number, spell
+from calibkit.results import Number, listed, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -100,8 +100,7 @@ class BrierDecomposition(Number):
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         parts = ("score", "miscalibration", "discrimination", "uncertainty", "within_bin")
-        values = np.array([getattr(self, part) for part in parts])
-        return {"part": np.array(parts), "value": values}
+        return listed(self, parts, ("part", "value"))
 
 
 def brier_score(

@@ -81,13 +81,14 @@ BINARY: Cases = {
     "one label -1": (labels_with(1, -1), ("y_true[1] = -1", "0 and 1", "drop them")),
     "one label 2": (labels_with(5, 2, int), ("y_true[5] = 2", "0 and 1", "column per class")),
     "labels -1, 1": ((2 * LABELS - 1, PROB), ("y_true[0] = -1", "(y_true == 1)")),
-    "labels 1, 2": ((LABELS + 1, PROB), ("y_true[1] = 2", "pass y_true - 1")),
+    "labels 1, 2": ((LABELS + 1, PROB), ("y_true[1] = 2", "positive=1 or positive=2")),
     "soft label": (labels_with(4, 0.3), ("y_true[4] = 0.3", "Soft labels", "that happened")),
     "label 1.0000001": (labels_with(4, 1.0000001), ("y_true[4] = 1.0000001",)),
     "label 10**400": (([10**400, 0], [0.5, 0.5]), ("y_true[0] = 1000", "not a number")),
     "y and p swapped": ((PROB, LABELS), ("y_true[0] = 0.1", "not a class label")),
-    "one-hot y": ((np.eye(2)[LABELS], PROB), ("(6, 2)", "y_true.argmax(axis=1)")),
-    "text y": ((["no", "yes"] * 3, PROB), ("'no' (3), 'yes' (3)", "positive='yes'")),
+    "one-hot y": ((np.eye(2)[LABELS], PROB), ("(6, 2)", "np.array(y_true).argmax(axis=1)")),
+    "text y": ((["no", "yes"] * 3, PROB), ("'no' (3), 'yes' (3)", "np.array(y_true) == 'yes'")),
+    "one text": ((["yes"] * 6, PROB), ("'yes' (6)", "positive='yes'")),
     "text p": ((LABELS, ["0.1"] * 6), ("y_prob", "<U3", "Pass numbers")),
     "None in y": (([0, 1, None, 1, 0, 0], PROB), ("y_true[2] = None", "Drop")),
     "None in p": ((LABELS, [0.1, None, *PROB[2:]]), ("y_prob[1] = None", "Drop")),
@@ -96,12 +97,12 @@ BINARY: Cases = {
     "masked y": ((masked(LABELS, 4), PROB), ("y_true", "row 4", "drop or fill")),
     "masked p": ((LABELS, masked(PROB, 1)), ("y_prob", "row 1", "drop or fill")),
     "empty": (([], []), ("empty", "(0,)", "at least one row")),
-    "p (n, 1)": ((LABELS, PROB[:, None]), ("(6, 1)", "y_prob.ravel()")),
+    "p (n, 1)": ((LABELS, PROB[:, None]), ("(6, 1)", "np.ravel(y_prob)")),
     "y (n, 2)": ((np.ones((6, 2)), PROB), ("(6, 2)", "one column at a time")),
     "lazy p": (lambda: (LABELS, polars_missing()[0].to_frame().lazy()), ("y_prob.collect()",)),
     "generator": ((iter(LABELS), PROB), ("y_true is a", "pass a list")),
     "p 3-D": ((LABELS, PROB.reshape(1, 2, 3)), ("y_prob", "(1, 2, 3)", "(n, K)")),
-    "scalar p": ((LABELS, 0.5), ("y_prob", "scalar", "one entry per prediction")),
+    "scalar p": ((LABELS, 0.5), ("y_prob", "a list or an array, got a scalar")),
     "no p at all": ((LABELS, None), ("y_prob", "missing")),
     "ragged p": ((LABELS, RAGGED), ("y_prob", "ragged", "different lengths")),
     "too few y": ((LABELS[:5], PROB), ("y_true has 5 entries", "6 rows")),
@@ -125,10 +126,10 @@ MULTICLASS: Cases = {
     "small logits": ((CLASSES, ROWS / 2), ("row 0 sums to 0.5", "logits", "softmax")),
     "labels 1..K": ((CLASSES + 1, ROWS), ("y_true[2] = 3", "0 to 2", "y_true - 1")),
     "one label -1": (classes_with(4, -1, int), ("y_true[4] = -1", "0 to 2", "3 columns")),
-    "one label K": (classes_with(1, 3, int), ("y_true[1] = 3", "0 to 2", "3 columns")),
+    "one label K": (classes_with(1, 3, int), ("y_true[1] = 3", "0 to 2", "class 3; add it.")),
     "labels -1, 1": ((2 * LABELS - 1, ROWS), ("y_true[0] = -1", "(y_true == 1)")),
     "soft label": (classes_with(2, 0.5), ("y_true[2] = 0.5", "Soft labels", "that happened")),
-    "one-hot y": ((np.eye(3)[CLASSES], ROWS), ("(6, 3)", "y_true.argmax(axis=1)")),
+    "one-hot y": ((np.eye(3)[CLASSES], ROWS), ("(6, 3)", "np.array(y_true).argmax(axis=1)")),
     "soft rows as y": ((ROWS, ROWS), ("(6, 3)", "soft labels are not supported")),
     "text y": ((list("aabbcc"), ROWS), ("y_true", "in the order of the columns")),
     "transposed": ((CLASSES, ROWS.T), ("6 entries", "3 rows", "pass y_prob.T")),
@@ -231,9 +232,8 @@ BAD_LOGITS = {
     "complex": (SCORES + 0j, "complex"),
     "empty": (np.empty((0, 3)), "empty"),
     "one column": (SCORES[:, :1], r"\(6, 1\)"),
-    "probabilities": (ROWS, "declared as logits, but all rows sum to 1"),
 }
-HANDFUL_OF_LOGITS = ("nan", "overflow", "one column", "probabilities")
+HANDFUL_OF_LOGITS = ("nan", "overflow", "one column")
 
 
 @pytest.mark.parametrize("name", MANY)
@@ -246,6 +246,9 @@ def test_logits(name: str) -> None:
                 call(scores)
     with pytest.raises(ValueError, match=r"y_true\[3\] = 3"):
         fitted(model, SCORES, changed(CLASSES, 3, 3, int))
+    with pytest.raises(ValueError, match="declared as logits, but all rows sum to 1"):
+        fitted(model, ROWS, CLASSES)
+    fitted(model, SCORES, CLASSES).calibrate(ROWS)  # new logits may look like probabilities
 
 
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # no finite optimum
@@ -333,6 +336,8 @@ test_single_options = refuses(
     (lambda: ck.FixedEdges([]), "empty"),
     (lambda: ck.FixedEdges("01"), "scalar|numbers"),
     (lambda: ck.FixedEdges(0.5), "scalar"),
+    (lambda: ck.plot.choice(ck.calibrators.PiecewiseLinear()), "holds no scores: it is not fitted"),
+    (lambda: ck.scores.corp_decomposition(*DATA).recalibrate([3.0]), r"\[0\] = 3.0 is not a prob"),
 )
 
 

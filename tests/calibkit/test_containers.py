@@ -148,11 +148,16 @@ def test_containers(container: str) -> None:
 
 Y, P = pd.Series(LABELS), pd.Series(PROB)
 NAMES = [f"row {k}" for k in range(60)]
+LOGITS, ONE_MAP = ck.calibrators.TemperatureScaling("logits"), {"": ck.calibrators.SweepBinning()}
 MIXED, OTHER = P.sample(frac=1, random_state=0), P.set_axis(NAMES)
 REFUSED: dict[str, Callable[[], Any]] = {
     **{name: partial(measure, Y, MIXED) for name, measure in measures().items()},
     "weights": lambda: ck.log_loss(LABELS, P, sample_weight=MIXED),
     "calibrator": lambda: ck.calibrators.PlattCalibrator().fit(MIXED, Y),
+    "weights of a map": lambda: LOGITS.fit(P - 1, Y, sample_weight=MIXED),
+    "score": lambda: ck.calibrators.PlattCalibrator().fit(P, Y).score(P, MIXED > 0.5),
+    "truth": lambda: ck.fit_on_test.compare_evaluators(Y, P, evaluators=ONE_MAP, truth=MIXED),
+    "regret": lambda: ck.decisions.regret_curve(P, MIXED),
     "plot": lambda: ck.plot.reliability_diagram(Y, MIXED),
     "other rows": lambda: ck.log_loss(Y.set_axis(NAMES[::-1]), OTHER),
     "a name is missing": lambda: ck.log_loss(Y.set_axis([*NAMES[1:], "x"]), OTHER),
@@ -177,6 +182,8 @@ def test_columns_named_like_the_classes_in_another_order_are_refused(make: Any) 
     names = [f"class {k}" if make is not pandas_shuffled else k for k in (2, 1, 0)]
     mixed = frame.select(names) if hasattr(frame, "select") else frame[names]
     labels = CLASSES if make is not pandas_shuffled else make(CLASSES)
+    with pytest.raises(ValueError, match="scores has the columns .* in another order"):
+        LOGITS.fit(mixed, CLASSES)
     for measure in measures("top-label").values():
         with pytest.raises(ValueError, match="the classes in another order"):
             measure(labels, mixed)

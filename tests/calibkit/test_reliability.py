@@ -58,6 +58,11 @@ def test_empty_bins_are_dashes_in_html_and_rows_in_the_frame() -> None:
     assert len(SPARSE.to_frame()) == 10
 
 
+def test_a_small_gap_is_told_with_its_digits() -> None:
+    table = ck.reliability_table([0] * 9, [4e-4] * 9)
+    assert "0.0004 above the frequency 0.0000" in table.describe()
+
+
 def test_derived_columns() -> None:
     table = ck.reliability_table(*binary_data(500), bins=8)
     assert table.gap == pytest.approx(table.mean_prob - table.frequency)

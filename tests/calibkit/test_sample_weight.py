@@ -91,7 +91,8 @@ def test_only_the_ratio_of_weights_counts(name: str) -> None:
         with pytest.raises(ValueError, match="5 equal-mass bins count rows, so sample_weight must"):
             measure(y, p, sample_weight=weight)
         return
-    same(*(measure(y, p, sample_weight=w) for w in (weight, 0.37 * weight)))
+    for one in (weight, np.rint(1e12 * weight)):  # whole numbers whose products exceed 64 bits
+        same(*(measure(y, p, sample_weight=w) for w in (one, 0.37 * one)))
     with pytest.raises(AssertionError, match="Mismatched elements"):
         same(measure(y, p, sample_weight=weight), measure(y, p))
 

@@ -90,7 +90,7 @@ def test_one_event_agrees_with_loops(seed: int, n_classes: int, n: int, denomina
 @given(st.integers(0, 2**32 - 1), st.integers(3, 6), st.integers(1, 30), st.integers(1, 8))
 def test_a_group_of_classes_is_one_event(seed: int, k: int, n: int, denominator: int) -> None:
     labels, prob = coarse_classes(n, k, denominator, seed)
-    group = ck.binary_problem(labels, prob, view=[0, 2])
+    group = ck.binary_problem(labels, prob, view=np.array([0, 2]))
     assert group.view == "classes 0, 2"
     assert group.label.tolist() == [int(label in (0, 2)) for label in labels]
     np.testing.assert_allclose(group.prob, prob[:, 0] + prob[:, 2], atol=1e-15)

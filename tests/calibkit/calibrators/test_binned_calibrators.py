@@ -297,5 +297,9 @@ def test_evidence_and_heights_are_those_of_a_beta_binomial():
     weight = np.exp(np.array(log_evidence) - max(log_evidence))
     assert model.evidence_ == pytest.approx(weight / weight.sum(), rel=1e-9)
     assert model.calibrate(p) == pytest.approx(np.average(said, axis=0, weights=weight))
+    y, p = binary_data(8000)  # from a tenth of the cube root of the rows to ten times as many
+    assert BayesianBinning().fit(p, y).n_bins_[[0, -1]].tolist() == [2, 200]
+    saturated = BayesianBinning().fit([0.2, 0.3, 1 - 1.1e-16, 1.0], [0, 0, 1, 1])
+    assert np.isfinite(saturated.calibrate(p)).all()
     y, p = binary_data(2000)  # to ten times the cube root of the rows, 12.6
     assert BayesianBinning().fit(p, y).n_bins_.tolist() == [*range(1, 126)]

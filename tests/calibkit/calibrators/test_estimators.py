@@ -188,6 +188,8 @@ def test_a_failed_fit_leaves_nothing(model: Any) -> None:
     for failed in (clone(model), clone(model).fit(prob, y)):
         with pytest.raises(ValueError, match="y_prob"):
             failed.fit(prob + 2, y)
+    with pytest.raises(NotFittedError):
+        getattr(clone(model), "polyline", clone(model).get_feature_names_out)()
     for method in ("calibrate", "predict", "predict_proba", "transform"):
         with pytest.raises(NotFittedError, match="is not fitted yet; call fit"):
             getattr(clone(model), method)(prob)

@@ -24,6 +24,14 @@ def test_golden():
     assert -np.log(held_out).mean() == pytest.approx(0.7515874098716392, abs=1e-9)
 
 
+def test_a_fit_that_is_refused_changes_nothing():
+    model = TemperatureScaling("probabilities").fit([0.2, 0.7, 0.9, 0.8], [0, 1, 1, 0])
+    said = model.calibrate([0.0])
+    with pytest.raises(ValueError, match="is no weight"):
+        model.fit([1e-99, 0.7], [0, 1], sample_weight=[-1, 1])
+    assert model.calibrate([0.0]) == said
+
+
 def test_one_event_is_two_classes():
     y, p = golden_data("binary")
     model = TemperatureScaling("probabilities").fit(p, y)

@@ -100,6 +100,11 @@ def test_two_columns_are_one_event():
     np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
 
 
+def test_whole_numbers_of_any_size_are_weights():
+    model = VennAbers("probabilities").fit(P, Y, sample_weight=[1e20] * len(Y))
+    assert np.allclose(model.width(P), 0, atol=1e-12)  # what one more label would change
+
+
 def test_intervals_check_their_input():
     with pytest.raises(ValueError, match="not fitted"):
         VennAbers("probabilities").interval(P)

@@ -62,11 +62,14 @@ def test_labels_that_cannot_change_and_a_single_draw() -> None:
     assert (null.value, null.p_value) == (0, 1)
     null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
     assert np.isnan(null.sd) and null.p_value in (0.5, 1.0)
+    assert "nan" not in null.describe() and "too few redraws to tell" in null.describe()
+    with pytest.raises(ValueError, match=r"nan in \d of 9 redraws"):
+        ck.null_level(lambda y, p: 1 / y[0] if y[0] else np.nan, [1], [0.5], n_draws=9, rng=0)
 
 
 def test_labels_are_redrawn_with_the_probabilities_of_their_row() -> None:
     """A measure that records the labels: their means are the predictions."""
-    prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1, 0, 0]])
+    prob = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.05, 0.05, 0.9], [1 - 9e-6, 0, 0]])
     seen: list[Any] = []
 
     def record(y_true: Any, y_prob: Any) -> float:
@@ -78,7 +81,8 @@ def test_labels_are_redrawn_with_the_probabilities_of_their_row() -> None:
     share = np.mean([np.eye(3)[labels] for labels in seen[1:]], axis=0)
     assert np.abs(share - prob).max() < 4 * np.sqrt(0.25 / 8000)
     assert (share[prob == 0] == 0).all()
-    assert (share[prob == 1] == 1).all()
+    assert share[3].tolist() == [1, 0, 0]  # though it misses the sum 1
+    ck.null_level(ck.log_loss, np.zeros(9999, int), prob[[3] * 9999], n_draws=99, rng=0)  # no inf
 
 
 def test_what_a_null_level_says() -> None:

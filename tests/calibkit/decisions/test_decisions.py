@@ -85,6 +85,8 @@ def test_policy_cost_is_that_of_a_loop() -> None:
     assert cost.paid.sum() == pytest.approx(cost.value, abs=1e-12)
     worse = policy_cost([1, 1], [0.1, 0.1], costs=(1, 3))
     assert "; more than ignoring the model (0.0000)" in worse.describe()
+    equal = policy_cost([1, 1, 0, 1, 0, 0], [0.9] * 6, costs=[[0, 1], [0.7 + 0.1, 0.1]])
+    assert equal.value > equal.ignoring and "; not more than ignoring" in equal.describe()
     weight = np.arange(80) % 3
     weighted = policy_cost(labels, prob, costs=TABLE, sample_weight=weight)
     repeated = policy_cost(labels.repeat(weight), prob.repeat(weight, axis=0), costs=TABLE)
@@ -138,6 +140,8 @@ def test_thresholds_of_regret_and_its_words() -> None:
     assert regret_curve(said, true).threshold == pytest.approx(np.linspace(0.01, 0.99, 99))
     short = regret_curve([0.8, 0.6], [0.5, 0.6], thresholds=[0.4, 0.75])
     assert "0.1250 per prediction (threshold 0.75" in short.describe()
+    earlier = largest_saving([0, 1, 1, 1], [0.1, 0.4, 0.4, 0.9])
+    assert "acting from 0.4000 on where costs ask to act from just above 0.4" in earlier.describe()
 
 
 # --- Murphy curves ------------------------------------------------------------------------------
@@ -272,7 +276,7 @@ BAD_COSTS: list[tuple[Any, str]] = [
     ((0, 0), "both costs are 0"),
     ("1-20", "not of the form FP:FN"),
     ({"fp": "dear", "fn": 1}, "costs"),
-    (20, "costs must be an array"),
+    (20, "costs must be a list or an array"),
     ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
     ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
 ]

@@ -89,7 +89,10 @@ def test_high_norms_approach_the_maximum() -> None:
 # --- null moments -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{"norm": 2}, {"norm": inf}, {"weights": "equal"}])
+OTHERS = [{"norm": 2}, {"norm": inf}, {"weights": "equal"}, {"bins": ck.Pava()}]
+
+
+@pytest.mark.parametrize("options", OTHERS)
 def test_there_is_no_closed_form_for_other_members(options: dict[str, Any]) -> None:
     error = ck.calibration_error(*binary_data(100), **options)
     assert np.isnan([error.null_mean, error.null_sd]).all()
