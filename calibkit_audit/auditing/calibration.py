@@ -53,7 +53,7 @@ def data_answer(measured: Measurements) -> Answer:
             f"{in_digits(power.smallest)}, beside a mean of "
             f"{in_digits(measured.first.mean_prob)}, is found nine times in ten. The average error "
             f"is known to ±{in_digits(power.half_width)} ({level}); ±0.01 takes "
-            f"{power.needed_precise:,} rows."
+            f"{power.needed_precise:,.0f} rows."
         )
     else:
         text = f"Too little data ({measured.names[0]}). {_too_little(measured, rows)}"
@@ -62,8 +62,8 @@ def data_answer(measured: Measurements) -> Answer:
         "events": float(measured.first.events),
         "smallest_error": power.smallest,
         "half_width": power.half_width,
-        "needed": float(power.needed),
-        "needed_for_0.01": float(power.needed_precise),
+        "needed": power.needed,
+        "needed_for_0.01": power.needed_precise,
         "null_error": measured.null.mean,
     }
     verdict, light = ("enough data", "good") if power.enough else ("too little data", "unknown")
@@ -73,17 +73,24 @@ def data_answer(measured: Measurements) -> Answer:
 def _too_little(measured: Measurements, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
     power = measured.power
-    if power.surprises < FEWEST_SURPRISES:
+    if not power.surprises:
         return (
-            f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
-            f"so few are they, or so near to 0 and 1. A test needs about {FEWEST_SURPRISES} "
-            f"surprises: some {power.needed:,} rows like these."
+            f"Of {rows} none should meet a surprise: all say exactly 0 or 1. One that is wrong is "
+            "proof (question 3); no number of right ones is."
+        )
+    to_find = f"an error of {measured.settings.detectable:g} takes {power.needed:,.0f}"
+    if power.surprises < FEWEST_SURPRISES:
+        worth = " (rows that depend on each other count for what they are worth)"
+        return (
+            f"Of {rows} only about {power.surprises:.2g} should meet a surprise if they are right"
+            f"{worth * (measured.first.design > 1)}, so few are they, or so near to 0 and 1. A "
+            f"test needs about {FEWEST_SURPRISES} surprises: some {power.needed_surprises:,.0f} "
+            f"rows like these; to find {to_find}."
         )
     return (
         f"In {rows} an average error of {power.smallest:.2f} is found nine times in ten, and a "
-        f"smaller one is often missed. To find an error of {measured.settings.detectable:g} takes "
-        f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
-        f"{power.needed_precise:,}."
+        f"smaller one is often missed. To find {to_find} rows like these; to know the average "
+        f"error to ±0.01 takes {power.needed_precise:,.0f}."
     )
 
 
@@ -112,9 +119,7 @@ def calibration_answer(measured: Measurements) -> Answer:
         text = f"No evidence: the labels are compatible with the predictions ({looked})."
     else:
         verdict, light = "cannot say", "unknown"
-        text = (
-            f"Too little data to say: nothing contradicts the predictions ({looked}), but so few "
-        )
+        text = f"Too little data to say: nothing contradicts the predictions ({looked}), but such "
         text += "rows would hide much (question 2)."
     if first.sure and not first.wrong:
         text += f" The test leaves out {spell(first.sure, 'prediction')} of exactly 0 or 1, which "

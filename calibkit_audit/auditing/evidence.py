@@ -49,11 +49,14 @@ class DataPower:
     """What these rows can show."""
 
     enough: bool  # whether `smallest` is small enough
-    surprises: float  # outcomes that should go against the predictions, sum of p (1 - p)
+    surprises: float  # expected outcomes against the predictions: sum of p (1 - p) over the design
     smallest: float  # average error that would be found with probability 90 %
     half_width: float  # half the interval of the average error
-    needed: int  # rows needed to find the error that the settings name
-    needed_precise: int  # rows needed to know the average error to 0.01 on either side
+    # Rows like these needed for enough surprises; infinite where none promises any. And as many if
+    # they are also to show the error that the settings name, or the average error to ±0.01.
+    needed_surprises: float
+    needed: float
+    needed_precise: float
 
 
 def detectable_z(alpha: float) -> float:
@@ -65,21 +68,21 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
     """Return what so many predictions of this variance can show in one of so many views."""
     most = detectable_z(settings.alpha / (2 * views))  # each view tests its bins, too
     half = float(special.ndtri((1 + settings.level) / 2))
-    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
-    # cluster agree: the average of so many varies like that of `design` times fewer.
-    variance = max(view.variance, 1e-4)
+    # Rows of a cluster agree: the average of so many varies like that of `design` times fewer.
     sd = float(np.sqrt(view.variance * view.design / view.n))
     # Of sure rows only those that were wrong show how the average error varies.
     spread = (view.variance + view.wrong / view.n) * view.design
-    least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
-    needed = max(least) * view.design
+    surprises = view.n * view.variance / view.design
+    fewest = view.n * FEWEST_SURPRISES / surprises if surprises else np.inf
+    needed = max(fewest, view.n * (most * sd / settings.detectable) ** 2)
     return DataPower(
         enough=view.n >= needed,
-        surprises=view.n * view.variance,
+        surprises=surprises,
         smallest=most * sd,
         half_width=half * float(np.sqrt(spread / view.n)),
-        needed=int(np.ceil(needed)),
-        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * max(spread, 1e-4 * view.design))),
+        needed_surprises=float(np.ceil(fewest)),
+        needed=float(np.ceil(needed)),
+        needed_precise=float(np.ceil(max(fewest, (half / _PRECISION) ** 2 * spread))),
     )
 
 

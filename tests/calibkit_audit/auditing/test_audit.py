@@ -24,7 +24,7 @@ from calibkit_audit import estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.alignment import alignment_answer
 from calibkit_audit.auditing.dependence import add_time, parse_times, time_finding
-from calibkit_audit.auditing.evidence import groups_of
+from calibkit_audit.auditing.evidence import groups_of, power_of
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import drop_weightless, rows_of
 from calibkit_audit.auditing.settings import CODES, SYMBOLS
@@ -319,7 +319,8 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert "predict_proba in place of predict" in report["impossible"].sentence
     numbers = report["calibration"].numbers
     assert (numbers["p_value"], numbers["p_value_of_others"]) == (0, 1)
-    assert "only about 0 should meet a surprise" in report["data"].sentence
+    assert "no number of right ones is" in report["data"].sentence
+    assert report["data"].numbers["needed"] == np.inf
     assert (report["data"].light, report.verdicts["calibration"]) == ("unknown", "miscalibrated")
     if share == 1:
         return
@@ -327,6 +328,24 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
     after = report["repair"].numbers["log_loss_after"]
     assert f"log loss falls from infinite to {after:.4f}. Expected" in report["repair"].sentence
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "for_surprises", "needed"),
+    [(30, 0.3, 48, 408), (1000, 0.3, 48, 408), (150_000, 2e-5, 500_011, 500_011)],
+)
+def test_enough_is_what_the_sentence_asks_for(
+    n: int, p: float, for_surprises: int, needed: int
+) -> None:
+    """Both numbers grow like the design where each row stands there twice."""
+    how: Any = {"n_draws": 99, "rng": np.random.default_rng(0)}
+    (view,), *_ = joint_test(np.tile([1 - p, p], (n, 1)), np.zeros(n, int), [1], **how)
+    for design in (1, 2):
+        power = power_of(replace(view, design=design), AuditSettings())
+        found = power.needed_surprises, power.needed
+        assert found == pytest.approx((design * for_surprises, design * needed), abs=design)
+        assert power.enough == (n > design * needed)
+        assert power.needed_precise >= power.needed_surprises
 
 
 WRONG = np.repeat([1, 0, 1, 0], [640, 160, 100, 100]), np.repeat([1.0, 0.4], [800, 200])
