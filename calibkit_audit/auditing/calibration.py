@@ -27,8 +27,7 @@ _DECISIONS = (
 _ADVICE = (
     "No number of right rows makes up for that. If 0 and 1 were rounded (few digits, a softmax in "
     "single precision), write more digits or keep the logits; else average more trees or models, "
-    "replace shares k/n of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a "
-    "calibrator that never says 0 (question 6)."
+    "or pass the predictions through a calibrator that never says 0 (question 6)."
 )
 MEANS = {
     "over-forecast": ": predictions are too high",

@@ -50,7 +50,8 @@ class RepairTable(Result):
         Whether it neither raises the Brier score nor loses to the base rate in log loss, held out.
     before, chosen : float and int
         Log loss without a repair; place of the recommended candidate, which is clear, harmless,
-        and never says 0 or 1 where the log loss was infinite; -1: none.
+        and says 0 or 1 of no row of which the model did not, or of none at all where the log loss
+        was infinite; -1: none.
     notes : tuple of str
         Why something was not tried.
     """
@@ -111,6 +112,7 @@ def repairs_of(
     """
     candidates, notes = _candidates(rows, settings.repairs), list[str]()
     held_out, flattery = dict[str, FloatVector](), list[float]()
+    fitted, sure = dict[str, Any](), list[NDArray[np.bool_]]()
     if len(np.unique(rows.label)) == 1 or rows.n < 2 * settings.folds:
         few = f"at least {2 * settings.folds} rows. Collect more rows."
         notes = [f"No repair was tried: it takes two classes in the labels, and {few}"]
@@ -121,18 +123,20 @@ def repairs_of(
     with quiet():  # rows that are held out judge a fit, however it came about
         for name, model in candidates.items():
             try:
+                whole = _fit(model, rows, np.arange(rows.n))
                 held_out[name], own = _held_out(model, rows, fold)
-                flattery.append(own)
             except ValueError as error:
                 notes.append(f"{name} could not be fitted: {error}")
-        table = _repair_table(rows, held_out, np.array(flattery), settings, view)
-        table = replace(table, notes=tuple(notes), chosen=table.chosen if wanted else -1)
-        if table.place < 0:
-            return Repairs(table=table, repaired=None, calibrator=None)
-        name = str(table.name[table.place])
-        fitted, repaired = _fit(candidates[name], rows, np.arange(rows.n)), held_out[name]
-    sure = certain(fitted.calibrate(_scores_for(fitted, rows))) | certain(repaired)
-    return Repairs(table=table, repaired=repaired, calibrator=fitted, certain=int(sure.sum()))
+                continue
+            flattery.append(own)
+            fitted[name], said = whole, certain(whole.calibrate(_scores_for(whole, rows)))
+            sure.append(said | certain(held_out[name]))
+        table = _repair_table(rows, held_out, np.array(flattery), sure, settings, view)
+    table = replace(table, notes=tuple(notes), chosen=table.chosen if wanted else -1)
+    if table.place < 0:
+        return Repairs(table=table, repaired=None, calibrator=None)
+    name, count = str(table.name[table.place]), int(sure[table.place].sum())
+    return Repairs(table=table, repaired=held_out[name], calibrator=fitted[name], certain=count)
 
 
 def _held_out(model: Any, rows: AuditRows, fold: IntVector) -> tuple[FloatVector, float]:
@@ -188,6 +192,7 @@ def _repair_table(
     rows: AuditRows,
     held_out: dict[str, FloatVector],
     flattery: FloatVector,
+    sure: Sequence[NDArray[np.bool_]],
     settings: AuditSettings,
     view: View,
 ) -> RepairTable:
@@ -208,10 +213,10 @@ def _repair_table(
         # Midway between own and held-out rows stands the best map's gain, which no fit exceeds;
         # fits to all rows are flattered by (K - 1)/K of what those to K - 1 folds are.
         high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
-    # What is printed decides: the interval must lie above 0. Where something was called
-    # impossible, nothing may be so again.
-    clear, allowed = low > 0, np.isfinite(before).all()
-    safe = np.array([allowed or not certain(p).any() for p in probs], dtype=np.bool_)
+    # What is printed decides: the interval must lie above 0. Nothing may be called impossible that
+    # the model did not call so; nor anything again, where something was that happened.
+    clear, own = low > 0, certain(rows.prob) & np.isfinite(before).all()
+    safe = np.array([not (one & ~own).any() for one in sure], dtype=np.bool_)
     how |= {"view": view, "bins": settings.bins}
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
@@ -286,7 +291,7 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
-                f"{spell(measured.focus.n, 'row')} do not mend it. More rows, or another model, "
+                f"{spell(measured.focus.n, 'row')} do not mend it safely. More rows, or another model, "
                 "might."
             )
     return Answer("repair", verdict, light, text.strip(), numbers)
@@ -309,10 +314,12 @@ def _gain_in_words(found: Repairs, settings: AuditSettings) -> str:
         text = f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from {reached}"
     elif not low > 0:
         text += "no gain is shown"
-    elif table.harmless[place]:
-        text += "but no error was shown that it would mend (question 3)"
-    else:
+    elif not table.harmless[place]:
         text += "but it would raise the Brier score, or lose to the base rate"
+    elif found.certain:
+        text += "but it is too sure"
+    else:
+        text += "but no error was shown that it would mend (question 3)"
     if found.certain:
         rows = spell(found.certain, "row")
         text += (

@@ -640,6 +640,23 @@ def test_where_a_1_was_contradicted_no_repair_says_0_or_1_again() -> None:
     assert repairs.harmless[0] and repairs.clear[0] and repairs.chosen == -1
 
 
+@pytest.mark.parametrize("kind", ["a threshold separates", "steps"])
+def test_no_repair_says_0_or_1_where_the_model_did_not(kind: str) -> None:
+    rng = np.random.default_rng([3, 9])
+    prob, true = rng.uniform(0.02, 0.98, 1500), [0.0005, 0.5, 0.9995]
+    if kind == "a threshold separates":
+        prob, true = np.where(prob > 0.5, 0.8, 0.2) + rng.uniform(-0.1, 0.1, 1500), [0, 0.5, 1]
+    low, high = (0.35, 0.65) if kind == "steps" else (0.5, 0.5)
+    label = (rng.random(1500) < np.select([prob < low, prob < high], true[:2], true[2])).astype(int)
+    report = audit(label, prob, settings=QUICK)
+    said = report.calibrator.calibrate(np.r_[prob, np.linspace(0, 1, 99)[1:-1]])
+    assert report.repair and 0 < said.min() and said.max() < 1
+    best = report.repairs.name[report.repairs.log_loss.argmin()]
+    few = replace(QUICK, repairs=[str(best)])
+    sentence = audit(label, prob, settings=few)["repair"].sentence
+    assert sentence.startswith("None.") and "but it is too sure. It says exactly 0 (or" in sentence
+
+
 def test_of_what_tells_nothing_the_base_rate_is_left() -> None:
     label, prob = np.tile([1] * 7 + [0] * 3, 100), np.repeat(np.linspace(0.6, 0.95, 8), 125)
     repairs = audit(label, prob, rng=0, settings=QUICK).repairs
