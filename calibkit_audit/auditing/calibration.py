@@ -72,19 +72,19 @@ def data_answer(measured: Measurements) -> Answer:
 def _too_little(measured: Measurements, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
     power = measured.power
-    if not power.surprises:
+    if np.isinf(power.needed):
         return (
-            f"Of {rows} none should meet a surprise: all say exactly 0 or 1. One that is wrong is "
-            "proof (question 3); no number of right ones is."
+            f"Of {rows} none should meet a surprise: all say 0 or 1, or nothing that differs. One "
+            "that is wrong speaks against them (question 3); no number of right ones speaks for "
+            "them."
         )
     to_find = f"an error of {measured.settings.detectable:g} takes {power.needed:,.0f}"
     if power.surprises < FEWEST_SURPRISES:
-        worth = " (rows that depend on each other count for what they are worth)"
         return (
-            f"Of {rows} only about {power.surprises:.2g} should meet a surprise if they are right"
-            f"{worth * (measured.first.design > 1)}, so few are they, or so near to 0 and 1. A "
-            f"test needs about {FEWEST_SURPRISES} surprises: some {power.needed_surprises:,.0f} "
-            f"rows like these; to find {to_find}."
+            f"Of {rows} only about {power.surprises:.2g} should meet a surprise if they are right, "
+            f"so few are they, so dependent, or so near to 0 and 1. A test needs about "
+            f"{FEWEST_SURPRISES} surprises: some {power.needed_surprises:,.0f} rows like these; to "
+            f"find {to_find}."
         )
     return (
         f"In {rows} an average error of {power.smallest:.2f} is found nine times in ten, and a "
@@ -189,7 +189,7 @@ _QUANTITIES = {
 
 
 def weak_calibration(
-    problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float
+    problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float, odds: Any = None
 ) -> Listing:
     """Return O/E, calibration in the large and slope of each model, with intervals."""
     rows, sentences = [], []
@@ -199,7 +199,8 @@ def weak_calibration(
         for name, measure in _QUANTITIES.items():
             value = low = high = np.nan
             try:
-                estimate = measure(one.label, one.prob, **how)
+                exact = {} if name == "O/E" else {"logits": odds}
+                estimate = measure(one.label, one.prob, **(how | exact))
             except ValueError as error:  # no line fits best: said, not hidden
                 parts.append(f"no {name}, for {str(error).partition(';')[0]}")
             else:

@@ -42,6 +42,7 @@ TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
+_NOTHING = 1e-15  # variance of predictions that no number of rows will surprise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
     # Of sure rows only those that were wrong show how the average error varies.
     spread = (view.variance + view.wrong / view.n) * view.design
     surprises = view.n * view.variance / view.design
-    fewest = view.n * FEWEST_SURPRISES / surprises if surprises else np.inf
+    fewest = view.n * FEWEST_SURPRISES / surprises if view.variance > _NOTHING else np.inf
     needed = max(fewest, view.n * (most * sd / settings.detectable) ** 2)
     return DataPower(
         enough=view.n >= needed,

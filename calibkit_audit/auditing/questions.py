@@ -227,7 +227,7 @@ def _report(
     gone = calibration.impossible_finding(measured.impossible, rows.table)
     # Labels of other rows agree, or change, for that.
     findings = (*gone, *findings, *(changes if aligned else ()))
-    focus = {measured.focus_words: measured.problem}
+    focus, odds = {measured.focus_words: measured.problem}, rows.log_odds(measured.focus.view)
     answers = (
         order,
         calibration.data_answer(measured),
@@ -252,7 +252,7 @@ def _report(
         candidate=tried.calibrator if aligned else None,
         groups=groups_of(rows, first, settings, of_groups),
         times=times,
-        weak=calibration.weak_calibration(focus, rows.clusters, level),
+        weak=calibration.weak_calibration(focus, rows.clusters, level, odds),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +111,7 @@ def repairs_of(
     Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
     """
     candidates, notes = _candidates(rows, settings.repairs), list[str]()
-    held_out, flattery = dict[str, FloatVector](), list[float]()
-    fitted, sure = dict[str, Any](), list[NDArray[np.bool_]]()
+    tried = dict[str, _Tried]()
     if len(np.unique(rows.label)) == 1 or rows.n < 2 * settings.folds:
         few = f"at least {2 * settings.folds} rows. Collect more rows."
         notes = [f"No repair was tried: it takes two classes in the labels, and {few}"]
@@ -123,31 +122,36 @@ def repairs_of(
     with quiet():  # rows that are held out judge a fit, however it came about
         for name, model in candidates.items():
             try:
-                whole = _fit(model, rows, np.arange(rows.n))
-                held_out[name], own = _held_out(model, rows, fold)
+                tried[name] = _try(model, rows, fold)
             except ValueError as error:
                 notes.append(f"{name} could not be fitted: {error}")
-                continue
-            flattery.append(own)
-            fitted[name], said = whole, certain(whole.calibrate(_scores_for(whole, rows)))
-            sure.append(said | certain(held_out[name]))
-        table = _repair_table(rows, held_out, np.array(flattery), sure, settings, view)
+        table = _repair_table(rows, tried, settings, view)
     table = replace(table, notes=tuple(notes), chosen=table.chosen if wanted else -1)
     if table.place < 0:
         return Repairs(table=table, repaired=None, calibrator=None)
-    name, count = str(table.name[table.place]), int(sure[table.place].sum())
-    return Repairs(table=table, repaired=held_out[name], calibrator=fitted[name], certain=count)
+    best = tried[str(table.name[table.place])]
+    count = int(best.sure.sum())
+    return Repairs(table=table, repaired=best.prob, calibrator=best.fitted, certain=count)
 
 
-def _held_out(model: Any, rows: AuditRows, fold: IntVector) -> tuple[FloatVector, float]:
-    """Return predictions of rows that no fit saw, and how much less fits lose on their own."""
+class _Tried(NamedTuple):
+    prob: FloatVector  # of rows that no fit saw
+    flattery: float  # how much less fits lose on their own rows
+    fitted: Any  # to all rows
+    sure: NDArray[np.bool_]  # to which rows this gives exactly 0 or 1, or a fit that held them out
+
+
+def _try(model: Any, rows: AuditRows, fold: IntVector) -> _Tried:
+    """Fit a candidate to all folds but one each, and to all rows."""
     scores, after, own = _scores_for(model, rows), np.empty_like(rows.prob), list[float]()
     for held in (fold == k for k in np.unique(fold)):
         said = _fit(model, rows, np.flatnonzero(~held)).calibrate(scores)
         after[held] = said[held]
         own.append(rows.mean(losses(probability_of(rows.label, said)), ~held))
     lost = rows.mean(losses(probability_of(rows.label, after)))
-    return after, lost - float(np.mean(own))
+    fitted = _fit(model, rows, np.arange(rows.n))
+    sure = certain(fitted.calibrate(scores)) | certain(after)
+    return _Tried(after, lost - float(np.mean(own)), fitted, sure)
 
 
 def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]:
@@ -189,15 +193,12 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
 
 
 def _repair_table(
-    rows: AuditRows,
-    held_out: dict[str, FloatVector],
-    flattery: FloatVector,
-    sure: Sequence[NDArray[np.bool_]],
-    settings: AuditSettings,
-    view: View,
+    rows: AuditRows, tried: Mapping[str, _Tried], settings: AuditSettings, view: View
 ) -> RepairTable:
     before, how = losses(rows.own), dict[str, Any](sample_weight=rows.weight)
-    probs = list(held_out.values())
+    if rows.logits is not None:  # exact also where probabilities are rounded to 0 or 1
+        before = np.logaddexp(0, -rows.log_odds(rows.label))
+    probs, flattery = [one.prob for one in tried.values()], [one.flattery for one in tried.values()]
     lost = [losses(probability_of(rows.label, p)) for p in probs]
     after = np.reshape(lost, (len(probs), rows.n))  # also where there is no candidate
     loss = rows.weigh(after).mean(axis=1)
@@ -212,14 +213,14 @@ def _repair_table(
         low[finite], high[finite] = mean_interval(gains, settings.level, rows.clusters)
         # Midway between own and held-out rows stands the best map's gain, which no fit exceeds;
         # fits to all rows are flattered by (K - 1)/K of what those to K - 1 folds are.
-        high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
+        high[finite] += np.maximum(flattery, 0)[finite] * (1 - 1 / settings.folds) / 2
     # What is printed decides: the interval must lie above 0. Nothing may be called impossible that
     # the model did not call so; nor anything again, where something was that happened.
     clear, own = low > 0, certain(rows.prob) & np.isfinite(before).all()
-    safe = np.array([not (one & ~own).any() for one in sure], dtype=np.bool_)
+    safe = np.array([not (one.sure & ~own).any() for one in tried.values()], dtype=np.bool_)
     how |= {"view": view, "bins": settings.bins}
     return RepairTable(
-        name=np.array(list(held_out), dtype=np.str_),
+        name=np.array(list(tried), dtype=np.str_),
         log_loss=loss,
         gain=gain,
         low=low,
@@ -291,8 +292,8 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
-                f"{spell(measured.focus.n, 'row')} do not mend it safely. More rows, or another model, "
-                "might."
+                f"{spell(measured.focus.n, 'row')} do not mend it safely. More rows, or another "
+                "model, might."
             )
     return Answer("repair", verdict, light, text.strip(), numbers)
 

@@ -278,6 +278,33 @@ def test_logits_are_audited_and_repaired_as_logits() -> None:
     assert "T = " in report["repair"].sentence
 
 
+@pytest.mark.parametrize("size", [25, 400])
+def test_no_logit_says_0_or_1_and_the_mirror_says_the_same(size: float) -> None:
+    """P(y = 1) is rounded to 1 from a logit of 37 on, and to 0 from -746 on."""
+    rng = np.random.default_rng(1)
+    given = rng.normal(0, size, 1000)
+    y = (rng.random(1000) < expit(2 * given / size)).astype(int)
+    lost, nothing = np.logaddexp(0, np.where(y == 1, -given, given)).mean(), np.zeros(1000)
+    expected = ck.cox_test(y, expit(given / size)).slope / size
+    for label, logits in ((y, given), (1 - y, -given), (y, np.column_stack([nothing, given]))):
+        report = audit(label, logits=logits, settings=PLAIN)
+        view, sign = report.evidence.focus, 1 if label is y else -1
+        assert (view.sure, view.wrong, report.evidence.impossible.certain) == (0, 0, 0)
+        assert report["repair"].numbers["log_loss"] == pytest.approx(lost, rel=1e-12)
+        assert report.weak.columns["value"][-1] == pytest.approx(expected, rel=1e-6)
+        first = first if label is not y or logits is not given else (view.z_level, view.z_slope)
+        assert (sign * view.z_level, view.z_slope) == pytest.approx(first, rel=1e-9)
+
+
+def test_a_1_whose_other_side_is_not_0_is_not_sure() -> None:
+    table = np.tile([[0.3, 0.7, 0.0], [0.0, 1.0, 1e-30], [1e-30, 1.0, 0.0]], (50, 1))
+    label = np.tile([0, 1, 1, 1, 1, 0], 25)
+    (view,), *_ = joint_test(table, label, [1], n_draws=99, rng=np.random.default_rng(0))
+    assert (view.sure, view.wrong) == (0, 0) and view.p_value == 0.01
+    (view,), *_ = joint_test(table, label, [2], n_draws=99, rng=np.random.default_rng(0))
+    assert (view.sure, view.wrong) == (100, 0)
+
+
 def test_a_repair_after_which_the_error_is_larger_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     case = make("over-confident", 2, 3000, 0)
     assert "not in that error" not in audit(case.y_true, case.y_prob, settings=QUICK).text()
@@ -319,7 +346,7 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert "predict_proba in place of predict" in report["impossible"].sentence
     numbers = report["calibration"].numbers
     assert (numbers["p_value"], numbers["p_value_of_others"]) == (0, 1)
-    assert "no number of right ones is" in report["data"].sentence
+    assert "no number of right ones speaks for them" in report["data"].sentence
     assert report["data"].numbers["needed"] == np.inf
     assert (report["data"].light, report.verdicts["calibration"]) == ("unknown", "miscalibrated")
     if share == 1:
@@ -650,7 +677,7 @@ def test_no_repair_says_0_or_1_where_the_model_did_not(kind: str) -> None:
     label = (rng.random(1500) < np.select([prob < low, prob < high], true[:2], true[2])).astype(int)
     report = audit(label, prob, settings=QUICK)
     said = report.calibrator.calibrate(np.r_[prob, np.linspace(0, 1, 99)[1:-1]])
-    assert report.repair and 0 < said.min() and said.max() < 1
+    assert report.repair and said.min() > 0 and said.max() < 1
     best = report.repairs.name[report.repairs.log_loss.argmin()]
     few = replace(QUICK, repairs=[str(best)])
     sentence = audit(label, prob, settings=few)["repair"].sentence
