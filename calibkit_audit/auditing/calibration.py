@@ -14,7 +14,7 @@ from calibkit_audit.auditing.evidence import (
     Measurements,
     directions,
 )
-from calibkit_audit.auditing.pages import Answer, Listing, in_digits, interval_in_words
+from calibkit_audit.auditing.pages import COUNTED, Answer, Listing, in_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
@@ -125,7 +125,9 @@ def calibration_answer(measured: Measurements) -> Answer:
         text += "were right."
     numbers = {"p_value": measured.test.p_value, "p_value_of_others": measured.test.others}
     error, null = measured.error, measured.null
-    middle = 2 * error.value - float(np.median(error.draws))
+    # Chance takes nothing away. (Being convex in the rows, the error of resamples is on average no
+    # smaller, so the interval holds this too.)
+    middle = error.value - max(float(np.median(error.draws)) - error.value, 0.0)
     low, middle, high = (max(one, 0.0) for one in (error.low, middle, error.high))
     numbers |= {"error": error.value, "error_low": low, "error_high": high}
     numbers |= {"error_without_chance": middle}
@@ -221,7 +223,7 @@ def impossible_finding(found: Impossible, table: FloatVector) -> tuple[Answer, .
     named = ", ".join(f"{row:,}" for row in found.first)
     more = f" and {count - len(found.first):,} more" if count > len(found.first) else ""
     text = (
-        f"{found} (row{'s' if count > 1 else ''} {named}{more}, counted from 0). That is "
+        f"{found} (row{'s' if count > 1 else ''} {named}{more}, {COUNTED}). That is "
         f"{count:,} of {spell(found.certain, 'row')} with a probability of exactly 0 or 1. The log "
         f"loss is infinite. {_DECISIONS if np.isin(table, (0, 1)).all() else _ADVICE}"
     )

@@ -336,6 +336,24 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     assert np.isinf(report["repair"].numbers["log_loss"])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_chance_takes_nothing_away_from_the_error(seed: int) -> None:
+    y = np.random.default_rng(seed).random(1000) < 0.3
+    numbers = audit(y.astype(int), np.full(1000, 0.5), settings=PLAIN)["calibration"].numbers
+    assert numbers["error_low"] <= numbers["error_without_chance"] <= numbers["error"]
+
+
+def test_rows_are_named_among_those_that_are_left() -> None:
+    y, p = np.tile([1.0, 0.0], 50), np.tile([0.8, 0.2], 50)
+    y[[0, 10]], p[10] = (np.nan, 1), 0.0
+    table, named = {"y": y, "p": p}, {"label": "y", "prob": "p", "settings": PLAIN}
+    found = audit_table(table, drop_missing=True, **named)["impossible"].sentence
+    assert "(row 9, counted from 0 among those that are left)" in found
+    table = {"y": y[1:], "p": p[1:]}
+    found = audit_table(table, drop_missing=True, **named)["impossible"].sentence
+    assert "(row 9, counted from 0)" in found
+
+
 @pytest.mark.parametrize("share", [0.1, 1.0])
 def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> None:
     rng = np.random.default_rng(0)
