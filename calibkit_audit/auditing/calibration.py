@@ -19,6 +19,7 @@ from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
 from calibkit_audit.clusters import Clusters
+from calibkit_audit.saving import four_digits
 
 _DECISIONS = (
     "All predictions are 0 or 1, as decisions are. Ask the model for its probabilities: in "
@@ -73,11 +74,7 @@ def _too_little(measured: Measurements, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
     power = measured.power
     if np.isinf(power.needed):
-        return (
-            f"Of {rows} none should meet a surprise: all say 0 or 1, or nothing that differs. One "
-            "that is wrong speaks against them (question 3); no number of right ones speaks for "
-            "them."
-        )
+        return f"Of {rows} none should meet a surprise: all say 0 or 1. No number of such can tell."
     to_find = f"an error of {measured.settings.detectable:g} takes {power.needed:,.0f}"
     if power.surprises < FEWEST_SURPRISES:
         return (
@@ -133,10 +130,11 @@ def calibration_answer(measured: Measurements) -> Answer:
     numbers |= {"error_without_chance": middle}
     numbers |= {"null_error": null.mean, "null_high": null.high}
     numbers |= {"impossible": float(measured.impossible.count)}
+    value, middle, *by_chance = map(four_digits, (error.value, middle, null.mean, null.high))
     text += (
-        f" Expected calibration error {error.value:.4f} ({names[0]}); without its share of chance "
-        f"{middle:.4f} ({interval_in_words(error.level, low, high)}). A calibrated model would "
-        f"show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
+        f" Expected calibration error {value} ({names[0]}); without its share of chance {middle} "
+        f"({interval_in_words(error.level, low, high)}). A calibrated model would show "
+        f"{by_chance[0]}; 95 % of such models stay below {by_chance[1]}."
     )
     return Answer("calibration", verdict, light, text, numbers)
 

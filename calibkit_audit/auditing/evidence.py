@@ -19,6 +19,7 @@ from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.dependent_rows import DependentRows, consistency_band
+from calibkit_audit.saving import four_digits
 from calibkit_audit.segments import SegmentTable, segment_table
 
 _NAMED = 5
@@ -42,7 +43,6 @@ TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
-_NOTHING = 1e-15  # variance of predictions that no number of rows will surprise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
     # Of sure rows only those that were wrong show how the average error varies.
     spread = (view.variance + view.wrong / view.n) * view.design
     surprises = view.n * view.variance / view.design
-    fewest = view.n * FEWEST_SURPRISES / surprises if view.variance > _NOTHING else np.inf
+    fewest = view.n * FEWEST_SURPRISES / surprises if view.variance > 1e-15 else np.inf
     needed = max(fewest, view.n * (most * sd / settings.detectable) ** 2)
     return DataPower(
         enough=view.n >= needed,
@@ -144,8 +144,8 @@ class Measurements:
 
     def describe(self) -> str:
         """Say the calibration error beside what chance shows."""
-        chance = f"a calibrated model would show {self.null.mean:.4f}"
-        return f"Expected calibration error {self.error.value:.4f}; {chance}."
+        chance = f"a calibrated model would show {four_digits(self.null.mean)}"
+        return f"Expected calibration error {four_digits(self.error.value)}; {chance}."
 
     @property
     def region(self) -> Region | None:

@@ -207,11 +207,10 @@ class Report(Result):
     def with_changes(self, changes: Changes) -> Self:
         """Return a report that says, at its head and in its notes, what was done to rows."""
         said = changes_in_words(changes)
-        found, among = self.findings, f"{COUNTED} among those that are left"
-        if changes[LEFT_OUT]:
-            found = tuple(replace(a, sentence=a.sentence.replace(COUNTED, among)) for a in found)
+        among = f"{COUNTED} among those that are left" if changes[LEFT_OUT] else COUNTED
+        found = [replace(a, sentence=a.sentence.replace(COUNTED, among)) for a in self.findings]
         title, notes = f"{self.title} ({said})", (f"Rows: {said}.", *self.notes)
-        return replace(self, title=title, notes=notes, findings=found) if said else self
+        return replace(self, title=title, notes=notes, findings=tuple(found)) if said else self
 
     @property
     def origin(self) -> list[str]:

@@ -80,7 +80,7 @@ class RepairTable(Result):
         if not len(self.name):
             return "No repair was tried."
         place, word = self.place, "Recommended" if self.chosen >= 0 else "None is recommended; best"
-        return f"{word}: {self.name[place]}, gain {self.gain[place]:.4f} in log loss."
+        return f"{word}: {self.name[place]}, gain {four_digits(self.gain[place])} in log loss."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
