@@ -77,10 +77,11 @@ def _too_little(measured: Measurements, rows: str) -> str:
         return f"Of {rows} none should meet a surprise: all say 0 or 1. No number of such can tell."
     to_find = f"an error of {measured.settings.detectable:g} takes {power.needed:,.0f}"
     if power.surprises < FEWEST_SURPRISES:
+        some = np.ceil(FEWEST_SURPRISES * measured.first.n / power.surprises)
         return (
             f"Of {rows} only about {power.surprises:.2g} should meet a surprise if they are right, "
             f"so few are they, so dependent, or so near to 0 and 1. A test needs about "
-            f"{FEWEST_SURPRISES} surprises: some {power.needed_surprises:,.0f} rows like these; to "
+            f"{FEWEST_SURPRISES} surprises: some {some:,.0f} rows like these; to "
             f"find {to_find}."
         )
     return (
@@ -127,12 +128,11 @@ def calibration_answer(measured: Measurements) -> Answer:
     middle = error.value - max(float(np.median(error.draws)) - error.value, 0.0)
     low, middle, high = (max(one, 0.0) for one in (error.low, middle, error.high))
     numbers |= {"error": error.value, "error_low": low, "error_high": high}
-    numbers |= {"error_without_chance": middle}
-    numbers |= {"null_error": null.mean, "null_high": null.high}
+    numbers |= {"error_without_chance": middle, "null_error": null.mean, "null_high": null.high}
     numbers |= {"impossible": float(measured.impossible.count)}
-    value, middle, *by_chance = map(four_digits, (error.value, middle, null.mean, null.high))
+    value, without, *by_chance = map(four_digits, (error.value, middle, null.mean, null.high))
     text += (
-        f" Expected calibration error {value} ({names[0]}); without its share of chance {middle} "
+        f" Expected calibration error {value} ({names[0]}); without its share of chance {without} "
         f"({interval_in_words(error.level, low, high)}). A calibrated model would show "
         f"{by_chance[0]}; 95 % of such models stay below {by_chance[1]}."
     )

@@ -53,9 +53,8 @@ class DataPower:
     surprises: float  # expected outcomes against the predictions: sum of p (1 - p) over the design
     smallest: float  # average error that would be found with probability 90 %
     half_width: float  # half the interval of the average error
-    # Rows like these needed for enough surprises; infinite where none promises any. And as many if
-    # they are also to show the error that the settings name, or the average error to ±0.01.
-    needed_surprises: float
+    # Rows like these needed for enough surprises, infinite where none promises any, and to show
+    # the error that the settings name, or the average error to ±0.01.
     needed: float
     needed_precise: float
 
@@ -81,7 +80,6 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
         surprises=surprises,
         smallest=most * sd,
         half_width=half * float(np.sqrt(spread / view.n)),
-        needed_surprises=float(np.ceil(fewest)),
         needed=float(np.ceil(needed)),
         needed_precise=float(np.ceil(max(fewest, (half / _PRECISION) ** 2 * spread))),
     )

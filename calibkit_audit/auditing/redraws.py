@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, special
 
 from calibkit.hypothesis_tests.p_values import ratio
@@ -157,14 +156,13 @@ class _View:
         design = float(sd[0] ** 2 / self.total)
         return _Strength(np.maximum(cox, _clearest(cells, variances)), z[0], design)
 
-    def _z_of_all_rows(self, happened: NDArray[np.bool_]) -> FloatVector:
+    def _z_of_all_rows(self, residual: FloatVector, variance: FloatVector) -> FloatVector:
         """Return Cox's z of level and slope, sure rows that were wrong included.
 
         A row that said 0 or 1 promises no variance and has no logit: if it was wrong, its squared
         residual and the logit of 1 / (n + 2) serve.
         """
-        residual, n = self.scale * (happened - self.prob), self.scale.sum()
-        variance = np.where(self.sure, np.abs(residual), self.scale * self.prob * self.rest)
+        n = self.scale.sum()
         least = special.logit((n * (self.rest == 0) + 1) / (n + 2))
         logits = np.where(self.sure, least, self.logits)
         lever = logits - variance @ logits / max(float(variance.sum()), 1e-300)
@@ -175,17 +173,14 @@ class _View:
         """Return what is reported of the view."""
         happened, mass, n = label == self.happens, float(self.scale.sum()), len(label)
         wrong = np.where(happened, self.prob, self.rest) == 0
-        mean_prob, frequency = (
-            round(float(self.scale @ x / mass), 14)  # alike on any machine
-            for x in (self.prob, happened)
-        )
-        z = strength.z
+        said, came = self.scale @ self.prob / mass, self.scale @ happened / mass
+        mean_prob, frequency = round(float(said), 14), round(float(came), 14)  # on any machine
+        off, z, high = self.scale * (happened - self.prob), strength.z, self.prob > mean_prob
+        spread = np.where(self.sure, np.abs(off), self.scale * self.prob * self.rest)
         if wrong.any():
-            z = self._z_of_all_rows(happened) / np.sqrt(strength.design)
-            p_value = 0.0
-        off, high = self.scale * (happened - self.prob), self.prob > mean_prob
-        spread = self.scale * np.where(self.sure, np.abs(off), self.prob * self.rest)
-        spread = np.sqrt([spread[part].sum() * strength.design for part in (~high, high)])
+            z, p_value = self._z_of_all_rows(off, spread) / np.sqrt(strength.design), 0.0
+        sums = [(off[part].sum(), spread[part].sum()) for part in (~high, high)]
+        low, top = (float(ratio(a, np.sqrt(b * strength.design))) for a, b in sums)
         return ViewTest(
             view=self.view,
             n=n,
@@ -199,10 +194,7 @@ class _View:
             sure=int(self.sure.sum()),
             wrong=int(wrong.sum()),
             design=strength.design * n / mass,
-            sides=(
-                float(ratio(off[~high].sum(), spread[0])),
-                float(ratio(off[high].sum(), spread[1])),
-            ),
+            sides=(low, top),
         )
 
 

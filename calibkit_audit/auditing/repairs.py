@@ -160,8 +160,7 @@ def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]
     pulled = PlattCalibrator(pull=True)
     if rows.binary:
         known = {"offset": Offset(), **known, "Platt": PlattCalibrator(), "pulled Platt": pulled}
-        known["beta"] = BetaCalibrator()
-        known["isotonic"] = IsotonicCalibrator()
+        known |= {"beta": BetaCalibrator(), "isotonic": IsotonicCalibrator()}
     else:
         known |= {"vector": VectorScaling(kind), "one-vs-rest": OneVsRest(kind, pulled)}
         known["Dirichlet"] = DirichletCalibrator(kind)

@@ -24,7 +24,7 @@ from calibkit_audit import estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.alignment import alignment_answer
 from calibkit_audit.auditing.dependence import add_time, parse_times, time_finding
-from calibkit_audit.auditing.evidence import groups_of, power_of
+from calibkit_audit.auditing.evidence import groups_of
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import drop_weightless, rows_of
 from calibkit_audit.auditing.settings import CODES, SYMBOLS
@@ -300,8 +300,7 @@ def test_a_1_whose_other_side_is_not_0_is_not_sure() -> None:
     table = np.tile([[0.3, 0.7, 0.0], [0.0, 1.0, 1e-30], [1e-30, 1.0, 0.0]], (50, 1))
     label, rng = np.tile([0, 1, 1, 1, 1, 0], 25), np.random.default_rng(0)
     views, *_ = joint_test(table, label, [1, 2], n_draws=99, rng=rng)
-    assert [(view.sure, view.wrong) for view in views] == [(0, 0), (100, 0)]
-    assert views[0].p_value == 0.01
+    assert [(view.sure, view.p_value) for view in views] == [(0, 0.01), (100, 1.0)]
 
 
 def test_a_repair_after_which_the_error_is_larger_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,23 +329,18 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     assert report.promise.startswith("At most 1 in 100 calibrated models would be called miscal")
     for page in (report.text(), report.to_html(), report._repr_html_()):
         assert gone in page and report.promise in page and report.symbol in page
+    gaps = {"y": np.r_[np.nan, case.y_true], "p": np.r_[0.5, p]}
+    report = audit_table(gaps, label="y", prob="p", drop_missing=True, settings=PLAIN)
+    assert f"{gone[:-1]} among those that are left)" in report["impossible"].sentence
     # The log loss is infinite here and in the package.
     assert np.isinf(ck.log_loss(case.y_true, p).value)
     assert np.isinf(report["repair"].numbers["log_loss"])
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_chance_takes_nothing_away_from_the_error(seed: int) -> None:
-    y = np.random.default_rng(seed).random(1000) < 0.3
+def test_chance_takes_nothing_away_from_the_error() -> None:
+    y = np.random.default_rng(1).random(1000) < 0.3
     numbers = audit(y.astype(int), np.full(1000, 0.5), settings=PLAIN)["calibration"].numbers
     assert numbers["error_low"] <= numbers["error_without_chance"] <= numbers["error"]
-
-
-def test_rows_are_named_among_those_that_are_left() -> None:
-    y, p = np.r_[np.nan, np.tile([1.0, 0.0], 50)], np.r_[0.5, np.tile([0.8, 0.2], 50)]
-    p[9 + 1], y[9 + 1] = 0, 1
-    report = audit_table({"y": y, "p": p}, label="y", prob="p", drop_missing=True, settings=PLAIN)
-    assert "(row 9, counted from 0 among those that are left)" in report["impossible"].sentence
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
@@ -368,24 +362,6 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
     after = report["repair"].numbers["log_loss_after"]
     assert f"log loss falls from infinite to {after:.4f}. Expected" in report["repair"].sentence
-
-
-@pytest.mark.parametrize(
-    ("n", "p", "for_surprises", "needed"),
-    [(30, 0.3, 48, 408), (1000, 0.3, 48, 408), (150_000, 2e-5, 500_011, 500_011)],
-)
-def test_enough_is_what_the_sentence_asks_for(
-    n: int, p: float, for_surprises: int, needed: int
-) -> None:
-    """Both numbers grow like the design where each row stands there twice."""
-    how: Any = {"n_draws": 99, "rng": np.random.default_rng(0)}
-    (view,), *_ = joint_test(np.tile([1 - p, p], (n, 1)), np.zeros(n, int), [1], **how)
-    for design in (1, 2):
-        power = power_of(replace(view, design=design), AuditSettings())
-        found = power.needed_surprises, power.needed
-        assert found == pytest.approx((design * for_surprises, design * needed), abs=design)
-        assert power.enough == (n > design * needed)
-        assert power.needed_precise >= power.needed_surprises
 
 
 WRONG = np.repeat([1, 0, 1, 0], [640, 160, 100, 100]), np.repeat([1.0, 0.4], [800, 200])
