@@ -47,13 +47,12 @@ def data_answer(measured: Measurements) -> Answer:
     power, n = measured.power, measured.first.n
     rows = spell(n, "prediction")
     if power.enough:
-        level = f"{100 * measured.settings.level:g} % interval"
         text = (
             f"Yes ({measured.names[0]}). In {rows} an average error of "
-            f"{in_digits(power.smallest)}, beside a mean of "
-            f"{in_digits(measured.first.mean_prob)}, is found nine times in ten. The average error "
-            f"is known to ±{in_digits(power.half_width)} ({level}); ±0.01 takes "
-            f"{power.needed_precise:,.0f} rows."
+            f"{in_digits(power.smallest)}, beside a mean of {in_digits(measured.first.mean_prob)}, "
+            "is found nine times in ten. The average error is known to "
+            f"±{in_digits(power.half_width)} ({100 * measured.settings.level:g} % interval); ±0.01 "
+            f"takes {power.needed_precise:,.0f} rows."
         )
     else:
         text = f"Too little data ({measured.names[0]}). {_too_little(measured, rows)}"
@@ -72,17 +71,16 @@ def data_answer(measured: Measurements) -> Answer:
 
 def _too_little(measured: Measurements, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
-    power = measured.power
+    power, n = measured.power, measured.first.n
     if np.isinf(power.needed):
         return f"Of {rows} none should meet a surprise: all say 0 or 1. No number of such can tell."
     to_find = f"an error of {measured.settings.detectable:g} takes {power.needed:,.0f}"
     if power.surprises < FEWEST_SURPRISES:
-        some = np.ceil(FEWEST_SURPRISES * measured.first.n / power.surprises)
         return (
             f"Of {rows} only about {power.surprises:.2g} should meet a surprise if they are right, "
-            f"so few are they, so dependent, or so near to 0 and 1. A test needs about "
-            f"{FEWEST_SURPRISES} surprises: some {some:,.0f} rows like these; to "
-            f"find {to_find}."
+            "so few are they, so dependent, or so near to 0 and 1. A test needs about "
+            f"{FEWEST_SURPRISES} surprises: some {FEWEST_SURPRISES * n / power.surprises:,.0f} "
+            f"rows like these; to find {to_find}."
         )
     return (
         f"In {rows} an average error of {power.smallest:.2f} is found nine times in ten, and a "
@@ -143,8 +141,9 @@ def _test_in_words(measured: Measurements) -> str:
     """Say what the test of the rows that do not say exactly 0 or 1 has found."""
     p_value, floor = measured.test.others, 1 / (measured.test.n_draws + 1)
     shown = f"{p_value:.3f}" if p_value >= 5e-4 else f"{p_value:.1g}"
-    sign = "≤" if p_value <= floor else "="
-    return f"{TEST}, p {sign} {shown}, limit {measured.settings.alpha:g}"
+    return (
+        f"{TEST}, p {'≤' if p_value <= floor else '='} {shown}, limit {measured.settings.alpha:g}"
+    )
 
 
 def direction_answer(measured: Measurements) -> Answer:
@@ -208,9 +207,8 @@ def weak_calibration(
                 parts.append(f"{name} {value:.3f} ({low:.3f} to {high:.3f})")
             rows.append((model, name, value, low, high))
         sentences.append(f"{model}: {', '.join(parts)}")
-    heads = ("model", "quantity", "value", "low", "high")
     text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(sentences)}."
-    return Listing.of(text, heads, rows)
+    return Listing.of(text, ("model", "quantity", "value", "low", "high"), rows)
 
 
 def impossible_finding(found: Impossible, table: FloatVector) -> tuple[Answer, ...]:

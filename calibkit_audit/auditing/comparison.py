@@ -384,8 +384,7 @@ def _sentence(first: str, other: str, found: Changes, level: float) -> str:
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
         text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
     else:
-        ends = sorted((abs(row.low), abs(row.high)))
-        by, low, high = map(four_digits, (abs(row.difference), *ends))
+        low, by, high = map(four_digits, sorted(map(abs, (row.low, row.difference, row.high))))
         text = f"{other} is {row.verdict} than {first}: by {by} {unit} per prediction "
         text += f"({range_} {low} to {high})."
     if main != "cost" and "cost" in own:

@@ -116,8 +116,7 @@ def change_of(
     clusters, ends = rows.clusters, NONE
     with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
         apart = values[1] - values[0]
-        units = clusters.sums(apart) if clusters else apart
-        moved = int(np.count_nonzero(units))
+        moved = int(np.count_nonzero(clusters.sums(apart) if clusters else apart))
         (mean,), ((variance,),), df = moments(rows.weigh(apart)[np.newaxis], clusters)
     count = np.bincount(rows.label, minlength=rows.n_classes)
     rare = int(count.min() if len(count) == 2 else count.sum() - count.max())

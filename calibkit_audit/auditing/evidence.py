@@ -42,7 +42,6 @@ SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
-_PRECISION = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +80,7 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
         smallest=most * sd,
         half_width=half * float(np.sqrt(spread / view.n)),
         needed=float(np.ceil(needed)),
-        needed_precise=float(np.ceil(max(fewest, (half / _PRECISION) ** 2 * spread))),
+        needed_precise=float(np.ceil(max(fewest, (half / 0.01) ** 2 * spread))),
     )
 
 

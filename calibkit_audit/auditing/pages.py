@@ -84,7 +84,6 @@ class Listing(Result):
         return self.columns
 
 
-_MOST_DIGITS = 12
 COUNTED = "counted from 0"  # how rows are named
 
 
@@ -288,7 +287,7 @@ def in_digits(value: float) -> str:
     """
     rest = min(value, 1 - value)
     least = 1 - math.floor(math.log10(rest)) if rest > 0 else 0
-    return f"{value:.{max(3, min(least, _MOST_DIGITS))}f}"
+    return f"{value:.{max(3, min(least, 12))}f}"
 
 
 def interval_in_words(level: float, low: float, high: float) -> str:

@@ -217,6 +217,7 @@ def _repair_table(
     # the model did not call so; nor anything again, where something was that happened.
     clear, own = low > 0, certain(rows.prob) & np.isfinite(before).all()
     safe = np.array([not (one.sure & ~own).any() for one in tried.values()], dtype=np.bool_)
+    useful = clear & harmless & safe
     how |= {"view": view, "bins": settings.bins}
     return RepairTable(
         name=np.array(list(tried), dtype=np.str_),
@@ -228,9 +229,7 @@ def _repair_table(
         harmless=harmless,
         error=np.array([_error(rows.label, p, **how).value for p in probs]),
         before=rows.mean(before),
-        chosen=_simplest(
-            -rows.weigh(after), clear & harmless & safe, rows.clusters, settings.level
-        ),
+        chosen=_simplest(-rows.weigh(after), useful, rows.clusters, settings.level),
         notes=(),
     )
 
