@@ -95,9 +95,9 @@ class _Rows(NamedTuple):
 
 
 def _rows(
-    y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, sample_weight: Any, odds: Any
+    y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, weight: Any, *, odds: Any
 ) -> _Rows:
-    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
+    how: Any = {"view": view, "positive": positive, "sample_weight": weight}
     problem = binary_problem(y_true, y_prob, **how)
     (label, prob), weight, clusters = as_floats(problem), np.ones(problem.n), None
     if problem.weight is not None:
@@ -220,7 +220,7 @@ def calibration_in_the_large(
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, logits)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, odds=logits)
     left, known, off = _others(rows)
     best, level = left.level(known), as_level(level)
     at_best = best + known, np.ones_like(known), off
@@ -267,7 +267,7 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, logits)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, odds=logits)
     if wrong := int((rows.logits == (1 - 2 * rows.label) * np.inf).sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
     rows, known, _ = _others(rows)
@@ -328,7 +328,7 @@ def observed_expected_ratio(
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, None)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, odds=None)
     mass, level = float(rows.weight.sum()), as_level(level)
     share, mean = rows.mean(rows.label), rows.mean(rows.prob)
     if mean == 0:
