@@ -208,7 +208,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 # What was counted when this was last set. Wanted are 6,500, 4,900, 12,500, 21,000 and 2,500 lines.
 SIZES = {
     "calibkit": (6_500, 70_198, 60),
-    "calibkit_audit": (5_384, 63_468, 41),
+    "calibkit_audit": (5_384, 63_471, 41),
     "calibkit_course": (12_456, 133_414, 161),
     "tests": (24_140, 309_024, 159),
     "tools": (2_663, 30_435, 30),
