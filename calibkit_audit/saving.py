@@ -54,10 +54,16 @@ def format_cell(value: Any) -> str:
 
 
 def four_digits(value: float) -> str:
-    """Return a number with four digits, without a minus before zeros; or that it is infinite."""
+    """Return a number with four digits, of a small one two that differ from 0; or "infinite".
+
+    >>> [four_digits(v) for v in (0.5, -0.000531, -2e-9, float("-inf"))]
+    ['0.5000', '-0.00053', '0.0000', '-infinite']
+    """
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
-    return f"{value:.4f}".replace("-0.0000", "0.0000")
+    size = 0 if abs(value) < 1e-8 else abs(value)  # what is smaller may be rounding
+    digits = max(4, 1 - math.floor(math.log10(size))) if size > 0 else 4
+    return f"{value if size else 0:.{digits}f}"
 
 
 def as_rows(table: Any) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -220,10 +220,9 @@ def _what_to_do(report: AuditReport, verdicts: Mapping[str, str]) -> str:
     if measured.borderline:
         return "Wait for new rows before you rely on these probabilities: they leave a doubt."
     if not measured.power.enough:
-        return (
-            "These rows cannot tell whether the probabilities may be relied on; some "
-            f"{measured.power.needed:,} are needed."
-        )
+        needed = measured.power.needed
+        more = f"some {needed:,.0f} are needed" if needed < np.inf else "no number of such rows can"
+        return f"These rows cannot tell whether the probabilities may be relied on; {more}."
     return (
         "Leave the probabilities as they are: nothing speaks against them so far. An average "
         f"error of {in_digits(measured.power.smallest)}, beside a mean of "

@@ -14,11 +14,12 @@ from calibkit_audit.auditing.evidence import (
     Measurements,
     directions,
 )
-from calibkit_audit.auditing.pages import Answer, Listing, in_digits, interval_in_words
+from calibkit_audit.auditing.pages import COUNTED, Answer, Listing, in_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
 from calibkit_audit.clusters import Clusters
+from calibkit_audit.saving import four_digits
 
 _DECISIONS = (
     "All predictions are 0 or 1, as decisions are. Ask the model for its probabilities: in "
@@ -27,8 +28,7 @@ _DECISIONS = (
 _ADVICE = (
     "No number of right rows makes up for that. If 0 and 1 were rounded (few digits, a softmax in "
     "single precision), write more digits or keep the logits; else average more trees or models, "
-    "replace shares k/n of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a "
-    "calibrator that never says 0 (question 6)."
+    "or pass the predictions through a calibrator that never says 0 (question 6)."
 )
 MEANS = {
     "over-forecast": ": predictions are too high",
@@ -47,13 +47,12 @@ def data_answer(measured: Measurements) -> Answer:
     power, n = measured.power, measured.first.n
     rows = spell(n, "prediction")
     if power.enough:
-        level = f"{100 * measured.settings.level:g} % interval"
         text = (
             f"Yes ({measured.names[0]}). In {rows} an average error of "
-            f"{in_digits(power.smallest)}, beside a mean of "
-            f"{in_digits(measured.first.mean_prob)}, is found nine times in ten. The average error "
-            f"is known to ±{in_digits(power.half_width)} ({level}); ±0.01 takes "
-            f"{power.needed_precise:,} rows."
+            f"{in_digits(power.smallest)}, beside a mean of {in_digits(measured.first.mean_prob)}, "
+            "is found nine times in ten. The average error is known to "
+            f"±{in_digits(power.half_width)} ({100 * measured.settings.level:g} % interval); ±0.01 "
+            f"takes {power.needed_precise:,.0f} rows."
         )
     else:
         text = f"Too little data ({measured.names[0]}). {_too_little(measured, rows)}"
@@ -62,8 +61,8 @@ def data_answer(measured: Measurements) -> Answer:
         "events": float(measured.first.events),
         "smallest_error": power.smallest,
         "half_width": power.half_width,
-        "needed": float(power.needed),
-        "needed_for_0.01": float(power.needed_precise),
+        "needed": power.needed,
+        "needed_for_0.01": power.needed_precise,
         "null_error": measured.null.mean,
     }
     verdict, light = ("enough data", "good") if power.enough else ("too little data", "unknown")
@@ -72,18 +71,21 @@ def data_answer(measured: Measurements) -> Answer:
 
 def _too_little(measured: Measurements, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
-    power = measured.power
+    power, n = measured.power, measured.first.n
+    if np.isinf(power.needed):
+        return f"Of {rows} none should meet a surprise: all say 0 or 1. No number of such can tell."
+    to_find = f"an error of {measured.settings.detectable:g} takes {power.needed:,.0f}"
     if power.surprises < FEWEST_SURPRISES:
         return (
-            f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
-            f"so few are they, or so near to 0 and 1. A test needs about {FEWEST_SURPRISES} "
-            f"surprises: some {power.needed:,} rows like these."
+            f"Of {rows} only about {power.surprises:.2g} should meet a surprise if they are right, "
+            "so few are they, so dependent, or so near to 0 and 1. A test needs about "
+            f"{FEWEST_SURPRISES} surprises: some {FEWEST_SURPRISES * n / power.surprises:,.0f} "
+            f"rows like these; to find {to_find}."
         )
     return (
         f"In {rows} an average error of {power.smallest:.2f} is found nine times in ten, and a "
-        f"smaller one is often missed. To find an error of {measured.settings.detectable:g} takes "
-        f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
-        f"{power.needed_precise:,}."
+        f"smaller one is often missed. To find {to_find} rows like these; to know the average "
+        f"error to ±0.01 takes {power.needed_precise:,.0f}."
     )
 
 
@@ -112,25 +114,25 @@ def calibration_answer(measured: Measurements) -> Answer:
         text = f"No evidence: the labels are compatible with the predictions ({looked})."
     else:
         verdict, light = "cannot say", "unknown"
-        text = (
-            f"Too little data to say: nothing contradicts the predictions ({looked}), but so few "
-        )
+        text = f"Too little data to say: nothing contradicts the predictions ({looked}), but such "
         text += "rows would hide much (question 2)."
     if first.sure and not first.wrong:
         text += f" The test leaves out {spell(first.sure, 'prediction')} of exactly 0 or 1, which "
         text += "were right."
     numbers = {"p_value": measured.test.p_value, "p_value_of_others": measured.test.others}
     error, null = measured.error, measured.null
-    middle = 2 * error.value - float(np.median(error.draws))
+    # Chance takes nothing away. (Being convex in the rows, the error of resamples is on average no
+    # smaller, so the interval holds this too.)
+    middle = error.value - max(float(np.median(error.draws)) - error.value, 0.0)
     low, middle, high = (max(one, 0.0) for one in (error.low, middle, error.high))
     numbers |= {"error": error.value, "error_low": low, "error_high": high}
-    numbers |= {"error_without_chance": middle}
-    numbers |= {"null_error": null.mean, "null_high": null.high}
+    numbers |= {"error_without_chance": middle, "null_error": null.mean, "null_high": null.high}
     numbers |= {"impossible": float(measured.impossible.count)}
+    value, without, *by_chance = map(four_digits, (error.value, middle, null.mean, null.high))
     text += (
-        f" Expected calibration error {error.value:.4f} ({names[0]}); without its share of chance "
-        f"{middle:.4f} ({interval_in_words(error.level, low, high)}). A calibrated model would "
-        f"show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
+        f" Expected calibration error {value} ({names[0]}); without its share of chance {without} "
+        f"({interval_in_words(error.level, low, high)}). A calibrated model would show "
+        f"{by_chance[0]}; 95 % of such models stay below {by_chance[1]}."
     )
     return Answer("calibration", verdict, light, text, numbers)
 
@@ -139,8 +141,9 @@ def _test_in_words(measured: Measurements) -> str:
     """Say what the test of the rows that do not say exactly 0 or 1 has found."""
     p_value, floor = measured.test.others, 1 / (measured.test.n_draws + 1)
     shown = f"{p_value:.3f}" if p_value >= 5e-4 else f"{p_value:.1g}"
-    sign = "≤" if p_value <= floor else "="
-    return f"{TEST}, p {sign} {shown}, limit {measured.settings.alpha:g}"
+    return (
+        f"{TEST}, p {'≤' if p_value <= floor else '='} {shown}, limit {measured.settings.alpha:g}"
+    )
 
 
 def direction_answer(measured: Measurements) -> Answer:
@@ -185,7 +188,7 @@ _QUANTITIES = {
 
 
 def weak_calibration(
-    problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float
+    problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float, odds: Any = None
 ) -> Listing:
     """Return O/E, calibration in the large and slope of each model, with intervals."""
     rows, sentences = [], []
@@ -195,7 +198,8 @@ def weak_calibration(
         for name, measure in _QUANTITIES.items():
             value = low = high = np.nan
             try:
-                estimate = measure(one.label, one.prob, **how)
+                exact = {} if name == "O/E" else {"logits": odds}
+                estimate = measure(one.label, one.prob, **(how | exact))
             except ValueError as error:  # no line fits best: said, not hidden
                 parts.append(f"no {name}, for {str(error).partition(';')[0]}")
             else:
@@ -203,9 +207,8 @@ def weak_calibration(
                 parts.append(f"{name} {value:.3f} ({low:.3f} to {high:.3f})")
             rows.append((model, name, value, low, high))
         sentences.append(f"{model}: {', '.join(parts)}")
-    heads = ("model", "quantity", "value", "low", "high")
     text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(sentences)}."
-    return Listing.of(text, heads, rows)
+    return Listing.of(text, ("model", "quantity", "value", "low", "high"), rows)
 
 
 def impossible_finding(found: Impossible, table: FloatVector) -> tuple[Answer, ...]:
@@ -216,7 +219,7 @@ def impossible_finding(found: Impossible, table: FloatVector) -> tuple[Answer, .
     named = ", ".join(f"{row:,}" for row in found.first)
     more = f" and {count - len(found.first):,} more" if count > len(found.first) else ""
     text = (
-        f"{found} (row{'s' if count > 1 else ''} {named}{more}, counted from 0). That is "
+        f"{found} (row{'s' if count > 1 else ''} {named}{more}, {COUNTED}). That is "
         f"{count:,} of {spell(found.certain, 'row')} with a probability of exactly 0 or 1. The log "
         f"loss is infinite. {_DECISIONS if np.isin(table, (0, 1)).all() else _ADVICE}"
     )

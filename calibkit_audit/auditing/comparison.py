@@ -118,7 +118,9 @@ class Comparison(Report):
             first, value, change, low, high, verdict, joint = one
             numbers = f"{four_digits(first)} -> {four_digits(value)}"
             if np.isfinite(change):
-                ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+                ends = (
+                    "no interval" if np.isnan(low) else f"{four_digits(low)} to {four_digits(high)}"
+                )
                 numbers += f", difference {change:+.4f} ({ends})"
             else:
                 numbers += " (infinite: it gave probability 0 to what happened)"
@@ -328,8 +330,8 @@ def _calibration(rows: AuditRows, probs: Models, each: Each, **how: Any) -> List
         null = model.null_level(expected_calibration_error, n_draws=_DRAWS, **how)
         never = np.isinf(each[name]["log loss"]).sum()
         lines.append((name, null.value, null.mean, null.p_value, never))
-        chance = f"a calibrated model would show {null.mean:.4f}, p = {null.p_value:.3f}"
-        said.append(f"{name} {null.value:.4f} ({chance})")
+        chance = f"a calibrated model would show {four_digits(null.mean)}, p = {null.p_value:.3f}"
+        said.append(f"{name} {four_digits(null.value)} ({chance})")
     heads = ("model", "error", "by chance", "p_value", "impossible events")
     return Listing.of(f"Calibration error: {'; '.join(said)}.", heads, lines)
 
@@ -377,14 +379,14 @@ def _sentence(first: str, other: str, found: Changes, level: float) -> str:
     elif np.isnan(row.low):
         text = f"The data are too few to compare {other} with {first} {unit}: at least "
         text += f"{FEWEST} events, other rows, and rows that differ are needed"
-        text += ", of a cost some better and some worse." if main == "cost" else "."
+        text += ", and of a cost a sum that five more rows cannot turn." if main == "cost" else "."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "
         text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
     else:
-        low, high = sorted((abs(row.low), abs(row.high)))
-        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
-        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+        low, by, high = map(four_digits, sorted(map(abs, (row.low, row.difference, row.high))))
+        text = f"{other} is {row.verdict} than {first}: by {by} {unit} per prediction "
+        text += f"({range_} {low} to {high})."
     if main != "cost" and "cost" in own:
         text += " Their decisions cost the same."
     losses = zip((first, other), own["log loss"][:2], strict=True)

@@ -12,7 +12,7 @@ from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import moments, student
 
 FEWEST = 10  # rows (or clusters) that decide, events, and other rows, below which: no interval
-EACH_WAY = 5  # of a cost so many must decide each way, as prices not yet paid may turn fewer
+MORE = 5  # rows at the highest price, not yet paid, that may not turn a difference of costs
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
 Each = Mapping[str, Mapping[str, FloatVector]]  # what rows add, by model and measure
@@ -116,15 +116,13 @@ def change_of(
     clusters, ends = rows.clusters, NONE
     with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
         apart = values[1] - values[0]
-        units = clusters.sums(apart) if clusters else apart
-        up, down = int((units > 0).sum()), int((units < 0).sum())
+        moved = int(np.count_nonzero(clusters.sums(apart) if clusters else apart))
         (mean,), ((variance,),), df = moments(rows.weigh(apart)[np.newaxis], clusters)
     count = np.bincount(rows.label, minlength=rows.n_classes)
     rare = int(count.min() if len(count) == 2 else count.sum() - count.max())
-    one_sided = min(up, down) < EACH_WAY and abs(mean) * rows.n <= EACH_WAY * stake
-    few = min(rare, up + down) < FEWEST or (measure == "cost" and one_sided)
-    if np.isfinite(mean) and not (few and up + down):
+    if np.isfinite(mean) and (min(rare, moved) >= FEWEST or not moved):
         half = float(student(variance, df, level))
-        ends = float(mean) - half, float(mean) + half
+        if measure != "cost" or abs(mean) <= half or abs(mean) * rows.n > MORE * stake:
+            ends = float(mean) - half, float(mean) + half
     first, value = (float(rows.weigh(one).mean()) for one in values)
     return judge_change(measure, first, value, ends)

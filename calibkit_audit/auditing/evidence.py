@@ -19,6 +19,7 @@ from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.dependent_rows import DependentRows, consistency_band
+from calibkit_audit.saving import four_digits
 from calibkit_audit.segments import SegmentTable, segment_table
 
 _NAMED = 5
@@ -41,7 +42,6 @@ SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
-_PRECISION = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +49,13 @@ class DataPower:
     """What these rows can show."""
 
     enough: bool  # whether `smallest` is small enough
-    surprises: float  # outcomes that should go against the predictions, sum of p (1 - p)
+    surprises: float  # expected outcomes against the predictions: sum of p (1 - p) over the design
     smallest: float  # average error that would be found with probability 90 %
     half_width: float  # half the interval of the average error
-    needed: int  # rows needed to find the error that the settings name
-    needed_precise: int  # rows needed to know the average error to 0.01 on either side
+    # Rows like these needed for enough surprises, infinite where none promises any, and to show
+    # the error that the settings name, or the average error to ±0.01.
+    needed: float
+    needed_precise: float
 
 
 def detectable_z(alpha: float) -> float:
@@ -65,21 +67,20 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
     """Return what so many predictions of this variance can show in one of so many views."""
     most = detectable_z(settings.alpha / (2 * views))  # each view tests its bins, too
     half = float(special.ndtri((1 + settings.level) / 2))
-    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
-    # cluster agree: the average of so many varies like that of `design` times fewer.
-    variance = max(view.variance, 1e-4)
+    # Rows of a cluster agree: the average of so many varies like that of `design` times fewer.
     sd = float(np.sqrt(view.variance * view.design / view.n))
     # Of sure rows only those that were wrong show how the average error varies.
     spread = (view.variance + view.wrong / view.n) * view.design
-    least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
-    needed = max(least) * view.design
+    surprises = view.n * view.variance / view.design
+    fewest = view.n * FEWEST_SURPRISES / surprises if view.variance > 1e-15 else np.inf
+    needed = max(fewest, view.n * (most * sd / settings.detectable) ** 2)
     return DataPower(
         enough=view.n >= needed,
-        surprises=view.n * view.variance,
+        surprises=surprises,
         smallest=most * sd,
         half_width=half * float(np.sqrt(spread / view.n)),
-        needed=int(np.ceil(needed)),
-        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * max(spread, 1e-4 * view.design))),
+        needed=float(np.ceil(needed)),
+        needed_precise=float(np.ceil(max(fewest, (half / 0.01) ** 2 * spread))),
     )
 
 
@@ -140,8 +141,8 @@ class Measurements:
 
     def describe(self) -> str:
         """Say the calibration error beside what chance shows."""
-        chance = f"a calibrated model would show {self.null.mean:.4f}"
-        return f"Expected calibration error {self.error.value:.4f}; {chance}."
+        chance = f"a calibrated model would show {four_digits(self.null.mean)}"
+        return f"Expected calibration error {four_digits(self.error.value)}; {chance}."
 
     @property
     def region(self) -> Region | None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from calibkit._version import __version__
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.settings import QUESTIONS, SYMBOLS
-from calibkit_audit.incoming import Changes, changes_in_words
+from calibkit_audit.incoming import LEFT_OUT, Changes, changes_in_words
 from calibkit_audit.saving import as_rows, finite, four_digits, write_whole
 
 
@@ -84,7 +84,7 @@ class Listing(Result):
         return self.columns
 
 
-_MOST_DIGITS = 12
+COUNTED = "counted from 0"  # how rows are named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,8 +206,10 @@ class Report(Result):
     def with_changes(self, changes: Changes) -> Self:
         """Return a report that says, at its head and in its notes, what was done to rows."""
         said = changes_in_words(changes)
-        notes = (f"Rows: {said}.", *self.notes)
-        return replace(self, title=f"{self.title} ({said})", notes=notes) if said else self
+        among = f"{COUNTED} among those that are left" if changes[LEFT_OUT] else COUNTED
+        found = [replace(a, sentence=a.sentence.replace(COUNTED, among)) for a in self.findings]
+        title, notes = f"{self.title} ({said})", (f"Rows: {said}.", *self.notes)
+        return replace(self, title=title, notes=notes, findings=tuple(found)) if said else self
 
     @property
     def origin(self) -> list[str]:
@@ -285,7 +287,7 @@ def in_digits(value: float) -> str:
     """
     rest = min(value, 1 - value)
     least = 1 - math.floor(math.log10(rest)) if rest > 0 else 0
-    return f"{value:.{max(3, min(least, _MOST_DIGITS))}f}"
+    return f"{value:.{max(3, min(least, 12))}f}"
 
 
 def interval_in_words(level: float, low: float, high: float) -> str:

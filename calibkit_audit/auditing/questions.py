@@ -226,7 +226,7 @@ def _report(
     groups = groups_of(rows, first, settings, of_groups)
     gone = calibration.impossible_finding(measured.impossible, rows.table)
     apart = (*changes, *_group_finding(groups)) if aligned else ()  # labels of other rows differ
-    focus = {measured.focus_words: measured.problem}
+    focus, odds = {measured.focus_words: measured.problem}, rows.log_odds(measured.focus.view)
     answers = (
         order,
         calibration.data_answer(measured),
@@ -251,7 +251,7 @@ def _report(
         candidate=tried.calibrator if aligned else None,
         groups=groups,
         times=times,
-        weak=calibration.weak_calibration(focus, rows.clusters, level),
+        weak=calibration.weak_calibration(focus, rows.clusters, level, odds),
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
     )
 

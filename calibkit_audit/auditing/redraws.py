@@ -4,8 +4,9 @@ One redraw of all labels serves every view: a test that pays for having looked a
 
 A view has two statistics: Cox's score test of level and slope, and the clearest of tests over bins
 of equal variance, from fine to coarse. The louder one counts. The level holds for any n, any
-predictions and any number of views. Of a view the test leaves out the rows that say exactly 0 or 1,
-right and wrong alike: no redraw changes them, and one that was wrong is proof without a test.
+predictions and any number of views. Of a view the test leaves out the rows that give exactly 0 to
+the event or to all else, right and wrong alike: no redraw changes them, and one that was wrong is
+proof without a test.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.clusters import Clusters, robust_sd
@@ -90,22 +90,27 @@ class _View:
         self.view, self.scale = view, scale
         self.happens = predicted if view == TOP else np.full(len(table), view)  # with this label
         self.prob = table[place, self.happens]
-        self.sure = (self.prob == 0) | (self.prob == 1)
+        # Not 1 - p, which is rounded to 0.
+        named = np.arange(table.shape[1]) == self.happens[:, np.newaxis]
+        self.rest = np.where(named, 0, table).sum(axis=1)
+        self.sure = (self.prob == 0) | (self.rest == 0)
         # Weights without the event and with it: w (y - p) is linear in it. Sure rows have none.
         no, yes = weights[place, self.happens - 1], weights[place, self.happens]
-        parts = np.stack([no, yes, self.prob])
-        no, yes, prob = np.where(self.sure, [[0.0], [0.0], [0.5]], parts)
-        self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
-        variance = no * yes * prob * (1 - prob)
+        parts, other = np.stack([no, yes, self.prob, self.rest]), [[0.0], [0.0], [0.5], [0.5]]
+        no, yes, prob, rest = np.where(self.sure, other, parts)
+        self.weight = no + (yes - no) * rest  # what an event adds to the sum
+        variance, self.logits = no * yes * prob * rest, np.log(prob) - np.log(rest)
         self.total = float(variance.sum())
-        cox = cox_scores(prob, no * yes)
-        self.sd = np.array([cox.level_sd, cox.slope_sd])
+        self.lever = self.logits - variance @ self.logits / max(self.total, 1e-300)
+        self.sd = np.sqrt([self.total, variance @ self.lever**2])
+        # Equal predictions have no slope; what is left of them is rounding.
+        self.sd[1] *= self.sd[1] > 1e-12 * (1 + np.abs(self.logits).max()) * self.sd[0]
         most = min(self.total / _LEAST_VARIANCE, len(prob) ** _FINEST)
         self.n_cells = 2 ** int(np.log2(max(1.0, most)))
         self.cell = cells_of_equal_variance(prob, variance, self.n_cells)
         self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever, self.pull = cox.lever, self.weight * cox.lever
+        self.pull = self.weight * self.lever
         self.expected_lever = float((no * prob) @ self.lever)
 
     def sums(self, label: IntVector) -> FloatVector:
@@ -151,22 +156,31 @@ class _View:
         design = float(sd[0] ** 2 / self.total)
         return _Strength(np.maximum(cox, _clearest(cells, variances)), z[0], design)
 
+    def _z_of_all_rows(self, residual: FloatVector, variance: FloatVector) -> FloatVector:
+        """Return Cox's z of level and slope, sure rows that were wrong included.
+
+        A row that said 0 or 1 promises no variance and has no logit: if it was wrong, its squared
+        residual and the logit of 1 / (n + 2) serve.
+        """
+        n = self.scale.sum()
+        least = special.logit((n * (self.rest == 0) + 1) / (n + 2))
+        logits = np.where(self.sure, least, self.logits)
+        lever = logits - variance @ logits / max(float(variance.sum()), 1e-300)
+        sides = np.array([np.ones_like(lever), np.where(np.abs(lever) > 1e-9, lever, 0)])
+        return np.array(list(map(ratio, sides @ residual, np.sqrt(sides**2 @ variance))))
+
     def result(self, label: IntVector, p_value: float, strength: _Strength) -> ViewTest:
         """Return what is reported of the view."""
         happened, mass, n = label == self.happens, float(self.scale.sum()), len(label)
-        wrong = self.sure & (happened != self.prob)
-        mean_prob, frequency = (
-            round(float(self.scale @ x / mass), 14)  # alike on any machine
-            for x in (self.prob, happened)
-        )
-        z = strength.z
+        wrong = np.where(happened, self.prob, self.rest) == 0
+        said, came = self.scale @ self.prob / mass, self.scale @ happened / mass
+        mean_prob, frequency = round(float(said), 14), round(float(came), 14)  # on any machine
+        off, z, high = self.scale * (happened - self.prob), strength.z, self.prob > mean_prob
+        spread = np.where(self.sure, np.abs(off), self.scale * self.prob * self.rest)
         if wrong.any():
-            events = self.scale * happened
-            z = z_of_all_rows(self.prob, events, self.scale) / np.sqrt(strength.design)
-            p_value = 0.0
-        off, high = self.scale * (happened - self.prob), self.prob > mean_prob
-        spread = self.scale * np.where(self.sure, np.abs(off), self.prob * (1 - self.prob))
-        spread = np.sqrt([spread[part].sum() * strength.design for part in (~high, high)])
+            z, p_value = self._z_of_all_rows(off, spread) / np.sqrt(strength.design), 0.0
+        sums = [(off[part].sum(), spread[part].sum()) for part in (~high, high)]
+        low, top = (float(ratio(a, np.sqrt(b * strength.design))) for a, b in sums)
         return ViewTest(
             view=self.view,
             n=n,
@@ -180,25 +194,8 @@ class _View:
             sure=int(self.sure.sum()),
             wrong=int(wrong.sum()),
             design=strength.design * n / mass,
-            sides=(
-                float(ratio(off[~high].sum(), spread[0])),
-                float(ratio(off[high].sum(), spread[1])),
-            ),
+            sides=(low, top),
         )
-
-
-def z_of_all_rows(prob: FloatVector, events: FloatVector, rows: FloatVector) -> FloatVector:
-    """Return Cox's z of level and slope, sure rows that were wrong included.
-
-    `rows` share each prediction, with so many events. A row that said 0 or 1 promises no variance
-    and has no logit: if it was wrong, its squared residual and the logit of 1 / (n + 2) serve.
-    """
-    sure, residual, n = (prob == 0) | (prob == 1), events - prob * rows, rows.sum()
-    variance = np.where(sure, np.abs(residual), rows * prob * (1 - prob))
-    logits = special.logit(np.where(sure, (n * prob + 1) / (n + 2), prob))
-    lever = logits - variance @ logits / max(float(variance.sum()), 1e-300)
-    sides = np.array([np.ones_like(lever), np.where(np.abs(lever) > 1e-9, lever, 0)])
-    return np.array(list(map(ratio, sides @ residual, np.sqrt(sides**2 @ variance))))
 
 
 def _halve(cells: Any) -> list[Any]:
@@ -266,10 +263,9 @@ def joint_test(
         for redrawn, _ in islice(redraws, n_draws + 1 - len(sums[0])):
             for test, kept in zip(tests, sums, strict=True):
                 kept.append(test.sums(redrawn))
-        parts = [
-            test.strength(np.array(kept), label, clusters)
-            for test, kept in zip(tests, sums, strict=True)
-        ]
+        with np.errstate(over="ignore"):  # next to no variance was promised
+            pairs = zip(tests, map(np.array, sums), strict=True)
+            parts = [test.strength(kept, label, clusters) for test, kept in pairs]
         loudest = np.max([one.values[1:] for one in parts], axis=0)
         beyond = [int((loudest >= one.values[0] - _TIE).sum()) for one in parts]
         if n_draws >= most or not undecided(min(beyond), n_draws, limits):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,8 @@ class RepairTable(Result):
         Whether it neither raises the Brier score nor loses to the base rate in log loss, held out.
     before, chosen : float and int
         Log loss without a repair; place of the recommended candidate, which is clear, harmless,
-        and never says 0 or 1 where the log loss was infinite; -1: none.
+        and says 0 or 1 of no row of which the model did not, or of none at all where the log loss
+        was infinite; -1: none.
     notes : tuple of str
         Why something was not tried.
     """
@@ -79,7 +80,7 @@ class RepairTable(Result):
         if not len(self.name):
             return "No repair was tried."
         place, word = self.place, "Recommended" if self.chosen >= 0 else "None is recommended; best"
-        return f"{word}: {self.name[place]}, gain {self.gain[place]:.4f} in log loss."
+        return f"{word}: {self.name[place]}, gain {four_digits(self.gain[place])} in log loss."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
@@ -110,7 +111,7 @@ def repairs_of(
     Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
     """
     candidates, notes = _candidates(rows, settings.repairs), list[str]()
-    held_out, flattery = dict[str, FloatVector](), list[float]()
+    tried = dict[str, _Tried]()
     if len(np.unique(rows.label)) == 1 or rows.n < 2 * settings.folds:
         few = f"at least {2 * settings.folds} rows. Collect more rows."
         notes = [f"No repair was tried: it takes two classes in the labels, and {few}"]
@@ -121,29 +122,36 @@ def repairs_of(
     with quiet():  # rows that are held out judge a fit, however it came about
         for name, model in candidates.items():
             try:
-                held_out[name], own = _held_out(model, rows, fold)
-                flattery.append(own)
+                tried[name] = _try(model, rows, fold)
             except ValueError as error:
                 notes.append(f"{name} could not be fitted: {error}")
-        table = _repair_table(rows, held_out, np.array(flattery), settings, view)
-        table = replace(table, notes=tuple(notes), chosen=table.chosen if wanted else -1)
-        if table.place < 0:
-            return Repairs(table=table, repaired=None, calibrator=None)
-        name = str(table.name[table.place])
-        fitted, repaired = _fit(candidates[name], rows, np.arange(rows.n)), held_out[name]
-    sure = certain(fitted.calibrate(_scores_for(fitted, rows))) | certain(repaired)
-    return Repairs(table=table, repaired=repaired, calibrator=fitted, certain=int(sure.sum()))
+        table = _repair_table(rows, tried, settings, view)
+    table = replace(table, notes=tuple(notes), chosen=table.chosen if wanted else -1)
+    if table.place < 0:
+        return Repairs(table=table, repaired=None, calibrator=None)
+    best = tried[str(table.name[table.place])]
+    count = int(best.sure.sum())
+    return Repairs(table=table, repaired=best.prob, calibrator=best.fitted, certain=count)
 
 
-def _held_out(model: Any, rows: AuditRows, fold: IntVector) -> tuple[FloatVector, float]:
-    """Return predictions of rows that no fit saw, and how much less fits lose on their own."""
+class _Tried(NamedTuple):
+    prob: FloatVector  # of rows that no fit saw
+    flattery: float  # how much less fits lose on their own rows
+    fitted: Any  # to all rows
+    sure: NDArray[np.bool_]  # to which rows this gives exactly 0 or 1, or a fit that held them out
+
+
+def _try(model: Any, rows: AuditRows, fold: IntVector) -> _Tried:
+    """Fit a candidate to all folds but one each, and to all rows."""
     scores, after, own = _scores_for(model, rows), np.empty_like(rows.prob), list[float]()
     for held in (fold == k for k in np.unique(fold)):
         said = _fit(model, rows, np.flatnonzero(~held)).calibrate(scores)
         after[held] = said[held]
         own.append(rows.mean(losses(probability_of(rows.label, said)), ~held))
     lost = rows.mean(losses(probability_of(rows.label, after)))
-    return after, lost - float(np.mean(own))
+    fitted = _fit(model, rows, np.arange(rows.n))
+    sure = certain(fitted.calibrate(scores)) | certain(after)
+    return _Tried(after, lost - float(np.mean(own)), fitted, sure)
 
 
 def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]:
@@ -152,8 +160,7 @@ def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]
     pulled = PlattCalibrator(pull=True)
     if rows.binary:
         known = {"offset": Offset(), **known, "Platt": PlattCalibrator(), "pulled Platt": pulled}
-        known["beta"] = BetaCalibrator()
-        known["isotonic"] = IsotonicCalibrator()
+        known |= {"beta": BetaCalibrator(), "isotonic": IsotonicCalibrator()}
     else:
         known |= {"vector": VectorScaling(kind), "one-vs-rest": OneVsRest(kind, pulled)}
         known["Dirichlet"] = DirichletCalibrator(kind)
@@ -185,14 +192,12 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
 
 
 def _repair_table(
-    rows: AuditRows,
-    held_out: dict[str, FloatVector],
-    flattery: FloatVector,
-    settings: AuditSettings,
-    view: View,
+    rows: AuditRows, tried: Mapping[str, _Tried], settings: AuditSettings, view: View
 ) -> RepairTable:
     before, how = losses(rows.own), dict[str, Any](sample_weight=rows.weight)
-    probs = list(held_out.values())
+    if rows.logits is not None:  # exact also where probabilities are rounded to 0 or 1
+        before = np.logaddexp(0, -rows.log_odds(rows.label))
+    probs, flattery = [one.prob for one in tried.values()], [one.flattery for one in tried.values()]
     lost = [losses(probability_of(rows.label, p)) for p in probs]
     after = np.reshape(lost, (len(probs), rows.n))  # also where there is no candidate
     loss = rows.weigh(after).mean(axis=1)
@@ -207,14 +212,15 @@ def _repair_table(
         low[finite], high[finite] = mean_interval(gains, settings.level, rows.clusters)
         # Midway between own and held-out rows stands the best map's gain, which no fit exceeds;
         # fits to all rows are flattered by (K - 1)/K of what those to K - 1 folds are.
-        high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
-    # What is printed decides: the interval must lie above 0. Where something was called
-    # impossible, nothing may be so again.
-    clear, allowed = low > 0, np.isfinite(before).all()
-    safe = np.array([allowed or not certain(p).any() for p in probs], dtype=np.bool_)
+        high[finite] += np.maximum(flattery, 0)[finite] * (1 - 1 / settings.folds) / 2
+    # What is printed decides: the interval must lie above 0. Nothing may be called impossible that
+    # the model did not call so; nor anything again, where something was that happened.
+    clear, own = low > 0, certain(rows.prob) & np.isfinite(before).all()
+    safe = np.array([not (one.sure & ~own).any() for one in tried.values()], dtype=np.bool_)
+    useful = clear & harmless & safe
     how |= {"view": view, "bins": settings.bins}
     return RepairTable(
-        name=np.array(list(held_out), dtype=np.str_),
+        name=np.array(list(tried), dtype=np.str_),
         log_loss=loss,
         gain=gain,
         low=low,
@@ -223,9 +229,7 @@ def _repair_table(
         harmless=harmless,
         error=np.array([_error(rows.label, p, **how).value for p in probs]),
         before=rows.mean(before),
-        chosen=_simplest(
-            -rows.weigh(after), clear & harmless & safe, rows.clusters, settings.level
-        ),
+        chosen=_simplest(-rows.weigh(after), useful, rows.clusters, settings.level),
         notes=(),
     )
 
@@ -286,8 +290,8 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         elif measured.miscalibrated:
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
-                f"{spell(measured.focus.n, 'row')} do not mend it. More rows, or another model, "
-                "might."
+                f"{spell(measured.focus.n, 'row')} do not mend it safely. More rows, or another "
+                "model, might."
             )
     return Answer("repair", verdict, light, text.strip(), numbers)
 
@@ -309,10 +313,12 @@ def _gain_in_words(found: Repairs, settings: AuditSettings) -> str:
         text = f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss falls from {reached}"
     elif not low > 0:
         text += "no gain is shown"
-    elif table.harmless[place]:
-        text += "but no error was shown that it would mend (question 3)"
-    else:
+    elif not table.harmless[place]:
         text += "but it would raise the Brier score, or lose to the base rate"
+    elif found.certain:
+        text += "but it is too sure"
+    else:
+        text += "but no error was shown that it would mend (question 3)"
     if found.certain:
         rows = spell(found.certain, "row")
         text += (

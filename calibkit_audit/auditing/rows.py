@@ -107,6 +107,21 @@ class AuditRows:
         """Probability that each row gave to what happened."""
         return probability_of(self.label, self.table)
 
+    def log_odds(self, column: IntVector | int) -> FloatVector:
+        """Return the log odds of a class, or of one per row; -1 is the predicted class.
+
+        They come from logits where these were given, and are infinite where a 0 was said.
+        """
+        if np.ndim(column) == 0 and column == -1:
+            column = 1 if self.top else self.table.argmax(axis=1)
+        with np.errstate(divide="ignore"):
+            scores = np.log(self.table) if self.logits is None else self.logits
+        if scores.ndim == 1:
+            return np.where(column == 1, scores, -scores)
+        rest, place = scores.copy(), np.arange(self.n)
+        rest[place, column] = -np.inf
+        return np.asarray(scores[place, column] - special.logsumexp(rest, axis=1))
+
 
 def probability_of(label: IntVector, prob: FloatVector) -> FloatVector:
     """Return the probability that each row gave to a class, of P(y = 1) or one column per class."""
@@ -277,11 +292,13 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
 
 def table_of_classes(scores: FloatVector, *, logits: bool) -> FloatMatrix:
     """Return one column of probabilities per class, of (n,) or (n, K) probabilities or logits."""
+    if not logits:
+        return scores if scores.ndim == 2 else np.column_stack([1 - scores, scores])
     if scores.ndim == 2:
-        return np.asarray(special.softmax(scores, axis=1)) if logits else scores
-    if logits:
-        return np.column_stack([special.expit(-scores), special.expit(scores)])
-    return np.column_stack([1 - scores, scores])
+        table = special.softmax(scores, axis=1)
+    else:
+        table = np.column_stack([special.expit(-scores), special.expit(scores)])
+    return np.asarray(np.maximum(table, np.nextafter(0, 1)))  # no finite logit says 0
 
 
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[tuple[str, ...], ...]]:

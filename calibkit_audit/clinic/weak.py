@@ -64,6 +64,7 @@ class _Rows(NamedTuple):
 
     label: FloatVector
     prob: FloatVector
+    logits: FloatVector  # infinite where it says 0 or 1
     weight: FloatVector
     clusters: Clusters | None  # of unlike weights each row is one
     view: str
@@ -94,18 +95,19 @@ class _Rows(NamedTuple):
 
 
 def _rows(
-    y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, sample_weight: Any
+    y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, weight: Any, *, odds: Any
 ) -> _Rows:
-    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
+    how: Any = {"view": view, "positive": positive, "sample_weight": weight}
     problem = binary_problem(y_true, y_prob, **how)
     (label, prob), weight, clusters = as_floats(problem), np.ones(problem.n), None
     if problem.weight is not None:
         weight, clusters = kish(problem.weight), Clusters(np.arange(problem.n), problem.n)
     if cluster is not None:
         clusters = clusters_of(cluster, problem.n)
-    order = np.lexsort((weight, label, prob))  # so that row order cannot matter
-    clusters = clusters and clusters.take(order)
-    return _Rows(label[order], prob[order], weight[order], clusters, problem.view)
+    known = special.logit(prob) if odds is None else odds
+    order = np.lexsort((weight, label, known))  # so that row order cannot matter
+    label, prob, known, weight = (part[order] for part in (label, prob, known, weight))
+    return _Rows(label, prob, known, weight, clusters and clusters.take(order), problem.view)
 
 
 def _others(rows: _Rows) -> tuple[_Rows, FloatVector, float]:
@@ -113,7 +115,7 @@ def _others(rows: _Rows) -> tuple[_Rows, FloatVector, float]:
 
     The labels of the others rise by what sure rows were off by on average: means agree over all.
     """
-    sure = (rows.prob == 0) | (rows.prob == 1)
+    sure = np.isinf(rows.logits)
     off, weight = rows.weight * sure * (rows.label - rows.prob), rows.weight * ~sure
     left = rows._replace(weight=weight, label=rows.label + off.sum() / (weight.sum() or 1.0))
     if not 0 < left.mean(left.label) < 1:
@@ -123,8 +125,7 @@ def _others(rows: _Rows) -> tuple[_Rows, FloatVector, float]:
         happened = "always" if left.label @ left.weight else "never"
         beside = " beside rows that say 0 or 1" if sure.any() else ""
         raise ValueError(f"the event {happened} happened{beside}; a line takes both outcomes.")
-    logits = special.logit(np.where(sure, 0.5, rows.prob))
-    return left, logits, float(off @ off)
+    return left, np.where(sure, 0.0, rows.logits), float(off @ off)
 
 
 def _profile(
@@ -169,6 +170,7 @@ def calibration_in_the_large(
     cluster: Any = None,
     positive: Any = None,
     sample_weight: Any = None,
+    logits: Any = None,
 ) -> WeakCalibration:
     """Intercept a of ``logit P(event) = a + logit p``, the slope fixed at 1: mean calibration.
 
@@ -192,6 +194,8 @@ def calibration_in_the_large(
         The label that a one-dimensional `y_prob` is about.
     sample_weight : array-like of shape (n,), optional
         What each row stands for, at least 0; rows of weight 0 are left out.
+    logits : ndarray of shape (n,), optional
+        Log odds of the event where they are known better than by `y_prob`, which rounds them.
 
     Returns
     -------
@@ -216,11 +220,11 @@ def calibration_in_the_large(
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight)
-    left, logits, off = _others(rows)
-    best, level = left.level(logits), as_level(level)
-    at_best = best + logits, np.ones_like(logits), off
-    ends = _profile(left, lambda a: left.loss(a + logits), best, level, at_best)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, odds=logits)
+    left, known, off = _others(rows)
+    best, level = left.level(known), as_level(level)
+    at_best = best + known, np.ones_like(known), off
+    ends = _profile(left, lambda a: left.loss(a + known), best, level, at_best)
     return rows.estimate("calibration in the large", best, ends, level)
 
 
@@ -233,6 +237,7 @@ def calibration_slope(
     cluster: Any = None,
     positive: Any = None,
     sample_weight: Any = None,
+    logits: Any = None,
 ) -> WeakCalibration:
     """Slope b of ``logit P(event) = a + b logit p`` by maximum likelihood: weak calibration.
 
@@ -242,7 +247,7 @@ def calibration_slope(
 
     Parameters
     ----------
-    y_true, y_prob, view, level, cluster, positive, sample_weight
+    y_true, y_prob, view, level, cluster, positive, sample_weight, logits
         As in `calibration_in_the_large`.
 
     Returns
@@ -262,23 +267,24 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight)
-    if wrong := int((rows.prob == 1 - rows.label).sum()):
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, odds=logits)
+    if wrong := int((rows.logits == (1 - 2 * rows.label) * np.inf).sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
-    rows, logits, _ = _others(rows)
+    rows, known, _ = _others(rows)
     counted, level = rows.weight > 0, as_level(level)
-    one, none = (rows.prob[counted & (rows.label == y)] for y in (1, 0))
-    if np.ptp(rows.prob[counted]) == 0:
+    one, none = (known[counted & (rows.label == y)] for y in (1, 0))
+    if np.ptp(known[counted]) == 0:
         raise ValueError("all predictions are equal; pass others.")
     if one.min() >= none.max() or one.max() <= none.min():
         raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
 
     def loss(b: float) -> float:
-        return rows.loss(b * logits + rows.level(b * logits))
+        return rows.loss(b * known + rows.level(b * known))
 
-    features = np.vstack([np.ones_like(logits), logits])
-    best = float(fit_logistic(features, rows.label, [[0.0, 1.0]], rows.weight).theta[1])
-    at_best = best * logits + rows.level(best * logits), logits, 0.0
+    features = np.vstack([np.ones_like(known), known])
+    starts = [[0.0, 1.0], [float(special.logit(rows.mean(rows.label))), 0.0]]
+    best = float(fit_logistic(features, rows.label, starts, rows.weight).theta[1])
+    at_best = best * known + rows.level(best * known), known, 0.0
     ends = _profile(rows, loss, best, level, at_best)
     return rows.estimate("calibration slope", best, ends, level)
 
@@ -322,7 +328,7 @@ def observed_expected_ratio(
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight, odds=None)
     mass, level = float(rows.weight.sum()), as_level(level)
     share, mean = rows.mean(rows.label), rows.mean(rows.prob)
     if mean == 0:

@@ -278,6 +278,31 @@ def test_logits_are_audited_and_repaired_as_logits() -> None:
     assert "T = " in report["repair"].sentence
 
 
+@pytest.mark.parametrize("size", [25, 400])
+def test_no_logit_says_0_or_1_and_the_mirror_says_the_same(size: float) -> None:
+    """P(y = 1) is rounded to 1 from a logit of 37 on, and to 0 from -746 on."""
+    rng = np.random.default_rng(1)
+    given = rng.normal(0, size, 1000)
+    y = (rng.random(1000) < expit(2 * given / size)).astype(int)
+    lost, z = np.logaddexp(0, np.where(y == 1, -given, given)).mean(), []
+    slope = ck.cox_test(y, expit(given / size)).slope / size
+    for label, sign in ((y, 1), (1 - y, -1)):
+        report = audit(label, logits=sign * given, settings=PLAIN)
+        view = report.evidence.focus
+        assert (view.sure, view.wrong, report.evidence.impossible.certain) == (0, 0, 0)
+        assert report["repair"].numbers["log_loss"] == pytest.approx(lost, rel=1e-12)
+        assert report.weak.columns["value"][-1] == pytest.approx(slope, rel=1e-6)
+        z += [(sign * view.z_level, view.z_slope)]
+    assert z[0] == pytest.approx(z[1], rel=1e-9)
+
+
+def test_a_1_whose_other_side_is_not_0_is_not_sure() -> None:
+    table = np.tile([[0.3, 0.7, 0.0], [0.0, 1.0, 1e-30], [1e-30, 1.0, 0.0]], (50, 1))
+    label, rng = np.tile([0, 1, 1, 1, 1, 0], 25), np.random.default_rng(0)
+    views, *_ = joint_test(table, label, [1, 2], n_draws=99, rng=rng)
+    assert [(view.sure, view.p_value) for view in views] == [(0, 0.01), (100, 1.0)]
+
+
 def test_a_repair_after_which_the_error_is_larger_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     case = make("over-confident", 2, 3000, 0)
     assert "not in that error" not in audit(case.y_true, case.y_prob, settings=QUICK).text()
@@ -307,6 +332,9 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     assert report.promise.startswith("At most 1 in 100 calibrated models would be called miscal")
     for page in (report.text(), report.to_html(), report._repr_html_()):
         assert gone in page and report.promise in page and report.symbol in page
+    gaps = {"y": np.r_[np.nan, case.y_true], "p": np.r_[0.5, p]}
+    report = audit_table(gaps, label="y", prob="p", drop_missing=True, settings=PLAIN)
+    assert f"{gone[:-1]} among those that are left)" in report["impossible"].sentence
     # The log loss is infinite here and in the package.
     assert np.isinf(ck.log_loss(case.y_true, p).value)
     assert np.isinf(report["repair"].numbers["log_loss"])
@@ -320,6 +348,12 @@ def test_a_price_of_nothing_is_said_in_words() -> None:
         assert f"where {which} costs next to nothing, act {act}." in text
 
 
+def test_chance_takes_nothing_away_from_the_error() -> None:
+    y = np.random.default_rng(1).random(1000) < 0.3
+    numbers = audit(y.astype(int), np.full(1000, 0.5), settings=PLAIN)["calibration"].numbers
+    assert numbers["error_low"] <= numbers["error_without_chance"] <= numbers["error"]
+
+
 @pytest.mark.parametrize("share", [0.1, 1.0])
 def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> None:
     rng = np.random.default_rng(0)
@@ -330,7 +364,8 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert "predict_proba in place of predict" in report["impossible"].sentence
     numbers = report["calibration"].numbers
     assert (numbers["p_value"], numbers["p_value_of_others"]) == (0, 1)
-    assert "only about 0 should meet a surprise" in report["data"].sentence
+    assert "No number of such can tell" in report["data"].sentence
+    assert report["data"].numbers["needed"] == np.inf
     assert {"miscalibrated", "group miscalibrated", "too little data"} <= report.codes
     if share == 1:
         return
@@ -630,6 +665,19 @@ def test_where_a_1_was_contradicted_no_repair_says_0_or_1_again() -> None:
     label = np.r_[np.zeros(100), np.arange(100) % 2, np.arange(100) > 9].astype(int)
     repairs = audit(label, prob, settings=replace(QUICK, repairs=["isotonic"])).repairs
     assert repairs.harmless[0] and repairs.clear[0] and repairs.chosen == -1
+
+
+@pytest.mark.parametrize(("half", "repair"), [(0.0, None), (0.15, "temperature")])
+def test_no_repair_says_0_or_1_where_the_model_did_not(half: float, repair: str | None) -> None:
+    """One threshold separates the labels, or two do, nearly, with an even chance between them."""
+    rng = np.random.default_rng([3, 9])
+    prob = rng.uniform(0.02, 0.98, 1500)
+    true = np.select([prob < 0.5 - half, prob < 0.5 + half], [half / 300, 0.5], 1 - half / 300)
+    label = (rng.random(1500) < true).astype(int)
+    assert audit(label, prob, settings=QUICK).repair == repair
+    few = replace(QUICK, repairs=["isotonic"])
+    sentence = audit(label, prob, settings=few)["repair"].sentence
+    assert sentence.startswith("None.") and "but it is too sure. It says exactly 0 (or" in sentence
 
 
 def test_of_what_tells_nothing_the_base_rate_is_left() -> None:

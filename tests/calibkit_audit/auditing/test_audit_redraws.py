@@ -137,6 +137,11 @@ def test_the_size_needed_follows_the_formula() -> None:
     assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
     four = power_of(replace(view, design=4.0), AuditSettings())  # like a quarter of the rows
     assert four.smallest == pytest.approx(2 * power_of(view, AuditSettings()).smallest)
+    rare = replace(view, n=150_000, variance=2e-5)  # ten surprises take half a million rows
+    found = power_of(rare, AuditSettings())
+    assert (found.needed, found.needed_precise, found.enough) == (500_000, 500_000, False)
+    assert power_of(replace(rare, design=4.0), AuditSettings()).needed == 2_000_000
+    assert power_of(replace(rare, variance=0.0), AuditSettings()).needed == np.inf
 
 
 @pytest.mark.long

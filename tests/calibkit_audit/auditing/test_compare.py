@@ -13,7 +13,8 @@ import calibkit as ck
 from calibkit.decisions import policy_cost
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.differences import judge_change
+from calibkit_audit.auditing.differences import change_of, judge_change
+from calibkit_audit.auditing.rows import rows_of
 from tests.helpers import binary_data, class_data, refuses
 
 
@@ -33,6 +34,15 @@ def column(found: Comparison, name: str) -> Any:
 
 
 # --- numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("price", "apart"), [(200, False), (50, True)])
+def test_no_cost_is_told_apart_where_five_rows_could_turn_it(price: float, apart: bool) -> None:
+    """Of 437 rows that decide otherwise none holds one of the 40 events: its price is not seen."""
+    y, cost = np.r_[np.ones(40), np.zeros(49_960)].astype(int), np.zeros(50_000)
+    cost[100:451], cost[500:586] = 1, -1
+    change = change_of(rows_of(y, np.full(50_000, 0.001)), "cost", (0 * cost, cost), 0.9, price)
+    assert change.verdict == ("worse" if apart else "not separated")
 
 
 @pytest.mark.parametrize("weight", [None, np.random.default_rng(1).lognormal(0, 1, 1500)])
