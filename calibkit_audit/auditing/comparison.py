@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, as_bins
+from calibkit.chance import NullLevel
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -35,9 +36,15 @@ from calibkit_audit.auditing.differences import (
 )
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing, Report, as_columns
-from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
+from calibkit_audit.auditing.rows import (
+    AuditRows,
+    cluster_notes,
+    drop_weightless,
+    rows_of,
+    with_scores,
+)
 from calibkit_audit.auditing.settings import MOST_CLASSES
-from calibkit_audit.dependent_rows import DependentRows
+from calibkit_audit.dependent_rows import DependentRows, undecided
 from calibkit_audit.incoming import column_names
 from calibkit_audit.saving import four_digits
 
@@ -185,7 +192,8 @@ def rows_of_models(
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
-_DRAWS = 200  # redraws behind a null level
+# Redraws behind a null level; near a limit more, up to so many, and so many random numbers.
+_DRAWS, _MOST_DRAWS, _NEAR = 200, 20_000, 10_000_000
 
 
 def compare(
@@ -267,7 +275,8 @@ def compare(
     seed = int(as_generator(rng).integers(0, 2**62))
     view = view_of_models(rows, view)
     each = {name: row_measures(rows, p, table, view) for name, p in probs.items()}
-    calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=seed)
+    limit = (1 - level) / len(probs)
+    calibration = _calibration(rows, probs, each, limit, view=view, bins=bins, rng=seed)
     changes = _differences(rows, each, table, level)
     told = any(one.verdict in ("better", "worse") for one in changes.values())
     return Comparison(
@@ -318,20 +327,32 @@ def _differences(rows: AuditRows, each: Each, costs: FloatVector | None, level: 
     return found
 
 
-def _calibration(rows: AuditRows, probs: Models, each: Each, **how: Any) -> Listing:
+def _calibration(rows: AuditRows, probs: Models, each: Each, limit: float, **how: Any) -> Listing:
     """Put the error of each model beside what chance alone would show."""
     lines, said = [], []
     for name, prob in probs.items():
-        model = DependentRows(
-            label=rows.label, prob=prob, clusters=rows.clusters, weight=rows.weight
-        )
-        null = model.null_level(expected_calibration_error, n_draws=_DRAWS, **how)
+        null = _null_level(with_scores(rows, prob), limit, **how)
         never = np.isinf(each[name]["log loss"]).sum()
         lines.append((name, null.value, null.mean, null.p_value, never))
-        chance = f"a calibrated model would show {null.mean:.4f}, p = {null.p_value:.3f}"
+        chance = f"a calibrated model would show {null.mean:.4f}, p = {null.p_value:.3g}"
         said.append(f"{name} {null.value:.4f} ({chance})")
     heads = ("model", "error", "by chance", "p_value", "impossible events")
     return Listing.of(f"Calibration error: {'; '.join(said)}.", heads, lines)
+
+
+def _null_level(rows: AuditRows, limit: float, **how: Any) -> NullLevel:
+    """Redraw labels until it is settled on which side of the limit the p-value lies."""
+    model = DependentRows(
+        label=rows.label, prob=rows.prob, clusters=rows.clusters, weight=rows.weight
+    )
+    near = max(int(4 / limit), _NEAR // rows.prob.size)
+    n_draws, most = _DRAWS, max(_DRAWS, min(_MOST_DRAWS, near))
+    while True:
+        null = model.null_level(expected_calibration_error, n_draws=n_draws, **how)
+        beyond = round(null.p_value * (n_draws + 1)) - 1
+        if n_draws >= most or not undecided(beyond, n_draws, [limit]):
+            return null
+        n_draws = min(max(4 * n_draws, int(20 / limit)), most)
 
 
 def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:

@@ -301,6 +301,11 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[tuple[str, ...
     return codes.astype(np.intp)[:, np.newaxis], (tuple(names.tolist()),)
 
 
+def with_scores(rows: AuditRows, prob: FloatVector) -> AuditRows:
+    """Return the rows with other probabilities, in an order that depends on these alone."""
+    return _in_order(replace(rows, table=table_of_classes(prob, logits=False), logits=None))
+
+
 def _in_order(rows: AuditRows) -> AuditRows:
     """Return the rows in an order that depends on their values only."""
     if rows.clusters is not None:
