@@ -36,13 +36,7 @@ from calibkit_audit.auditing.differences import (
 )
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing, Report, as_columns
-from calibkit_audit.auditing.rows import (
-    AuditRows,
-    cluster_notes,
-    drop_weightless,
-    rows_of,
-    with_scores,
-)
+from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import DependentRows, undecided
 from calibkit_audit.incoming import column_names
@@ -51,7 +45,7 @@ from calibkit_audit.saving import four_digits
 # Each measure with its unit in words.
 MEASURES = {
     "cost": "in cost",
-    "log loss": "nats of log loss",
+    "log loss": "in log loss",
     "Brier score": "in Brier score",
     "miscalibration": "in miscalibration",
     "discrimination": "in discrimination",
@@ -139,8 +133,8 @@ class Comparison(Report):
 
 
 _ONE_CASE = (
-    "Every row is taken as new: where several are about one case, name it (cluster=); if none are, "
-    "say so (independent=True)."
+    "Every row is taken as new: where several are about one case, name it by cluster= (command "
+    "line: --cluster); if none are, say so by independent=True (--independent)."
 )
 
 
@@ -261,16 +255,9 @@ def compare(
     'new is better than old'
     """
     level, bins = as_level(level), as_bins(bins)
-    rows, probs = rows_of_models(
-        y_true,
-        models,
-        cluster=cluster,
-        independent=independent,
-        class_names=class_names,
-        predicted=predicted,
-        sample_weight=sample_weight,
-        event=event,
-    )
+    given = {"cluster": cluster, "independent": independent, "class_names": class_names}
+    given |= {"predicted": predicted, "sample_weight": sample_weight, "event": event}
+    rows, probs = rows_of_models(y_true, models, **given)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     seed = int(as_generator(rng).integers(0, 2**62))
     view = view_of_models(rows, view)
@@ -331,7 +318,7 @@ def _calibration(rows: AuditRows, probs: Models, each: Each, limit: float, **how
     """Put the error of each model beside what chance alone would show."""
     lines, said = [], []
     for name, prob in probs.items():
-        null = _null_level(with_scores(rows, prob), limit, **how)
+        null = _null_level(rows.with_prob(prob), limit, **how)
         never = np.isinf(each[name]["log loss"]).sum()
         lines.append((name, null.value, null.mean, null.p_value, never))
         chance = f"a calibrated model would show {null.mean:.4f}, p = {null.p_value:.3g}"
