@@ -104,8 +104,7 @@ class Comparison(Report):
     @property
     def tables(self) -> dict[str, Result]:
         """The tables of the comparison, by name."""
-        tables = {"Differences": self, "Calibration": self.calibration}
-        return tables | {"Weak calibration": self.weak}
+        return {"Differences": self, "Calibration": self.calibration, "Weak calibration": self.weak}
 
     def describe(self) -> str:
         """Say in plain words which model is better, and what cannot be separated."""
@@ -186,8 +185,8 @@ def rows_of_models(
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
-# Redraws behind a null level; near a limit more, up to so many, and so many random numbers.
-_DRAWS, _MOST_DRAWS, _NEAR = 200, 20_000, 10_000_000
+# Redraws behind a null level; where they leave it open up to so many, and random numbers.
+_DRAWS, _MOST_DRAWS, _NEAR = 200, 5_000, 10_000_000
 
 
 def compare(
@@ -242,9 +241,8 @@ def compare(
     Notes
     -----
     Differences are other minus first, with Student's intervals of paired rows or of clusters; the
-    ``codes`` pay for all models and measures together (Bonferroni).
-    Miscalibration and discrimination are the CORP parts of the Brier score (Dimitriadis, Gneiting
-    and Jordan, 2021). Lesson 13.
+    ``codes`` pay for all models and measures (Bonferroni). Miscalibration and discrimination are
+    the CORP parts of the Brier score (Dimitriadis, Gneiting and Jordan, 2021). Lesson 13.
 
     Examples
     --------
@@ -327,19 +325,15 @@ def _calibration(rows: AuditRows, probs: Models, each: Each, limit: float, **how
     return Listing.of(f"Calibration error: {'; '.join(said)}.", heads, lines)
 
 
-def _null_level(rows: AuditRows, limit: float, **how: Any) -> NullLevel:
-    """Redraw labels until it is settled on which side of the limit the p-value lies."""
-    model = DependentRows(
-        label=rows.label, prob=rows.prob, clusters=rows.clusters, weight=rows.weight
-    )
-    near = max(int(4 / limit), _NEAR // rows.prob.size)
-    n_draws, most = _DRAWS, max(_DRAWS, min(_MOST_DRAWS, near))
-    while True:
+def _null_level(own: AuditRows, limit: float, **how: Any) -> NullLevel:
+    """Redraw labels, and more of them where they leave open on which side of the limit p lies."""
+    model = DependentRows(label=own.label, prob=own.prob, clusters=own.clusters, weight=own.weight)
+    most = max(_DRAWS, min(_MOST_DRAWS, max(int(4 / limit), _NEAR // own.prob.size)))
+    for n_draws in (_DRAWS, most):
         null = model.null_level(expected_calibration_error, n_draws=n_draws, **how)
-        beyond = round(null.p_value * (n_draws + 1)) - 1
-        if n_draws >= most or not undecided(beyond, n_draws, [limit]):
-            return null
-        n_draws = min(max(4 * n_draws, int(20 / limit)), most)
+        if not undecided(round(null.p_value * (n_draws + 1)) - 1, n_draws, [limit]):
+            break
+    return null
 
 
 def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def rows_of_files(models: Sequence[Log]) -> Iterator[Rows]:
         rows = _rows_of_block(block, models, words)
         any_event = any_event or bool(rows["y_true"].any())
         yield rows
-    check_words(words, log.columns, log.place)
+    check_words(words, log)
     if not any_event:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
 

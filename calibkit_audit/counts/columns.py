@@ -85,6 +85,12 @@ class Columns:
         """What stands for no label, unless it names a class."""
         return _MISSING - {name.strip().lower() for name in (*self.labels, str(self.positive))}
 
+    @property
+    def joined(self) -> str:
+        """Where labels are, if it is another file."""
+        place = f"by {quote(self.on)} in {quote(self.labels_in)}"
+        return f" Labels are found {place}." if self.on else ""
+
     def resolve(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
         columns = self
@@ -177,13 +183,12 @@ def words_of(block: Block, name: str, *, numbers: bool = False) -> NDArray[np.st
 
 def beside_of(block: Block, columns: Columns) -> dict[str, NDArray[Any]]:
     """Return what stands beside predictions, by role: words, or weights."""
-    found = dict[str, NDArray[Any]]()
-    for role, name in columns.beside.items():
-        if role == "sample_weight":
-            found[role] = numbers_of(block, name, finite=True, remedy=_EACH).astype(np.float64)
-        else:
-            found[role] = words_of(block, name, numbers=not role.startswith("cluster"))
-    return found
+    return {
+        role: numbers_of(block, name, finite=True, remedy=_EACH).astype(np.float64)
+        if role == "sample_weight"
+        else words_of(block, name, numbers=not role.startswith("cluster"))
+        for role, name in columns.beside.items()
+    }
 
 
 def texts_of(block: Block, name: str) -> list[str]:
@@ -314,11 +319,8 @@ def _count_words(
     block: Block, name: str, columns: Columns, words: Words
 ) -> tuple[list[str], IntVector]:
     """Return the different words of a column, and which of them each row has."""
-    missing, remedy = _missing(block, name, columns.no_labels), _DROP
-    if columns.on and name == columns.label:
-        key = quote(texts_of(block, columns.on)[int(missing.argmax())])
-        remedy = f"{quote(columns.labels_in)} has no label of {quote(columns.on)} = {key}. {_DROP}"
-    _refuse_missing(block, name, missing, remedy)
+    remedy = _DROP + columns.joined
+    _refuse_missing(block, name, _missing(block, name, columns.no_labels), remedy)
     values = np.unique(block.columns[name])
     texts = list(map(_as_text, values.tolist()))
     words[name].update(texts)

@@ -42,11 +42,6 @@ class Log:
     labels: Mapping[str, str] = field(default_factory=dict)  # of another file, by `columns.on`
     changes: Changes = field(default_factory=Changes)  # how many rows were left out, or rescaled
 
-    @property
-    def place(self) -> Place:
-        """The first file, for what is wrong with all of them."""
-        return Place(self.paths[0])
-
     def blocks(self, more: Sequence[str] = ()) -> Iterator[Block]:
         """Yield the rows of all files; `more`: columns of the predictions of other models."""
         names, n = dict.fromkeys((*self.columns.names, *more)), 0
@@ -66,9 +61,8 @@ class Log:
                 n += rows.n
                 yield rows
         if not n:
-            left, of = changes_in_words(self.changes), self.columns
-            apart = f"; labels: by {quote(of.on)} in {quote(of.labels_in)}" if of.on else ""
-            raise self.place.error(f"there are no rows{f' ({left}{apart})' if left else ''}.")
+            left = f" ({said})" if (said := changes_in_words(self.changes)) else ""
+            raise Place(self.paths[0]).error(f"there are no rows{left}.{self.columns.joined}")
 
 
 def open_log(
@@ -201,7 +195,7 @@ def monitor_files(
             scores = as_scores(scores, "logits", AS_PROBABILITIES)
             scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
         new.update(labels, scores)
-    check_words(words, log.columns, log.place)
+    check_words(words, log)
     if said := changes_in_words(log.changes):
         new.notes.append(said)
         warn(f"{said}.")
@@ -217,10 +211,9 @@ def _take_note(monitor: Monitor, path: str) -> None:
     for note in monitor.notes:
         known, _, own = note.rpartition(", ")
         if own == digest or (own.startswith("SHA-256") and known == name):
-            have = "have" if own == digest else "may have"
             raise Place(path).error(
-                f"its rows {have} counted already, as {quote(known)}. Leave it out; new rows "
-                "belong in a file of their own, of another name. Nothing has counted now."
+                f"its rows have counted already, or may have, as {quote(known)}. Leave it out; new "
+                "rows belong in a file of their own, of another name. Nothing has counted now."
             )
     monitor.notes.append(f"{name}, {digest}")
 
@@ -228,8 +221,9 @@ def _take_note(monitor: Monitor, path: str) -> None:
 # --- what only all rows can show ------------------------------------------------------------------
 
 
-def check_words(words: Words, columns: Columns, place: Place) -> None:
+def check_words(words: Words, log: Log) -> None:
     """Refuse what only all rows can show: words that are misspelt, and a third label."""
+    columns, place = log.columns, Place(log.paths[0])
     if columns.predicted:
         _check_classes(words[columns.label], words[columns.predicted], place)
     if columns.positive is None:

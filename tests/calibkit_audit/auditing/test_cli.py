@@ -248,11 +248,7 @@ SAME = {
     "per cent": (CENT.replace(" %", ""), "--percent", GONE),
     "with signs": (CENT.replace("2 %", "2%"), "--percent", GONE),
     "gaps": (f"{TEXT}NA,.5\n1,\nnan,.5\n1,none\n,\n", "--drop-missing", "(5 rows without label or"),
-    "labels elsewhere": (
-        f"{NAMED}x,.5\n",
-        "--labels l.csv --on id --drop-missing",
-        "(1 row without",
-    ),
+    "labels elsewhere": (f"{NAMED}x,.5\n", "--labels l.csv --on id --drop-missing", "(1 row with"),
 }
 
 
@@ -420,7 +416,7 @@ REFUSED = {
     "audit cent.csv USUAL --drop-missing": "row 2: 'p' = 100.5",
     "audit log.csv USUAL --labels gap.csv": "go together",
     "audit log.csv USUAL --labels two.csv --on p": "row 2: 'p' = '.5' comes tw",
-    "audit two.csv USUAL --labels gap.csv --on p": "'gap.csv' has no label of 'p' = '.5'",
+    "audit two.csv USUAL --labels gap.csv --on p": "Labels are found by 'p' in 'gap.csv'",
     "audit log.csv --label y --logits p": r"y_prob= \(command line: --prob\)",
     "monitor log.csv --label y --logits p --state s": "line: --prob",
     "audit log.csv USUAL --fail x": "unrecognized arguments",
@@ -565,8 +561,8 @@ def test_a_monitor_looks_at_each_day_once_and_remembers(run: Run, subtests) -> N
     assert (first.code, first.err) == (0, "") and first.out.startswith("No alarm (may, 800 ")
     kept = Path("s.json").read_bytes()
     for options, words in (
-        (("monday.csv",), "its rows have counted already, as 'monday.csv'"),
-        (("later/monday.csv",), "its rows may have counted already, as 'monday.csv'"),
+        (("monday.csv",), "its rows have counted already, or may have, as 'monday.csv'"),
+        (("later/monday.csv",), "already, or may have, as 'monday.csv'. Leave it out; new"),
         (("tuesday.csv", "--model", "june"), "model='may', not 'june'"),
         (("tuesday.csv", "--alpha", "0.01"), "alpha=0.05, not 0.01"),
         (("none.csv",), "no such file"),

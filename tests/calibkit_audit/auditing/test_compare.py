@@ -135,7 +135,6 @@ def test_of_however_many_models_one_that_is_off_is_named() -> None:
     models = {"bad": np.where(prob > 0.5, 0.99, 0.01), "fair": prob, "same": prob}
     found = compare(y, models, level=0.99)  # 1 of 201 is more than 0.01 / 3
     assert "separate" in found.headline and " bad may not be taken at its word" in found.headline
-    assert found.headline.count("more than chance") == 1
 
 
 @pytest.mark.long

@@ -119,17 +119,14 @@ def changed(values: Any, **rows: Any) -> Any:
 
 
 THREE = "3 labels beside the positive 'yes': 'no', 'other', 'unknown'. Only one may mean y = 0"
+THIRD = PAIR | {"y": changed(WORDS, _5="other", _599="unknown")}
 # Rows that are refused in every kind of file.
 BAD_ROWS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "negative": (PAIR | {"p": changed(PROB, _1=-0.25)}, {}, "row 1: 'p' = -0.25 is not"),
     "above 1": (PAIR | {"p": changed(PROB, _450=1.5)}, {}, "row 450: 'p' = 1.5 is not"),
     "no number": (PAIR | {"p": changed(PROB, _7=np.nan)}, {}, r"row 7: no value .*'p' \(1 of"),
     "a third number": (PAIR | {"y": changed(LABEL, _600=2)}, {}, "row 600: label '2' .*--positive"),
-    "a third word": (
-        PAIR | {"y": changed(WORDS, _5="other", _599="unknown")},
-        {"positive": "yes"},
-        THREE,
-    ),
+    "a third word": (THIRD, {"positive": "yes"}, THREE),
     "no word": (PAIR | {"y": changed(WORDS, _9="NA")}, {"positive": "yes"}, "row 9: no value"),
     "no such word": (SAID, {"positive": "maybe"}, "'maybe' never occurs"),
     "no such number": (
