@@ -208,9 +208,9 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 # What was counted when this was last set. Wanted are 6,500, 4,900, 12,500, 21,000 and 2,500 lines.
 SIZES = {
     "calibkit": (6_500, 70_198, 60),
-    "calibkit_audit": (5_367, 62_816, 41),
+    "calibkit_audit": (5_396, 63_593, 41),
     "calibkit_course": (12_456, 133_414, 161),
-    "tests": (24_090, 308_047, 159),
+    "tests": (24_117, 308_689, 159),
     "tools": (2_663, 30_435, 30),
 }
 

@@ -367,12 +367,8 @@ def comparison_headline(
 def _sentence(first: str, other: str, found: Changes, level: float) -> str:
     """Say what a manager wants to know of one model beside the first."""
     own = {measure: change for (model, measure), change in found.items() if model == other}
-    telling = (
-        key
-        for key in SCORES
-        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
-    )
-    main = next(telling, "Brier score")
+    finite = [key for key in SCORES if key in own and np.isfinite(own[key].difference)]
+    main = next((key for key in finite if own[key].verdict != "equal"), "Brier score")
     row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
     if row.verdict == "equal":
         text = f"{other} and {first} are equal {unit}."
