@@ -256,9 +256,9 @@ def _parse(block: Block, name: str, *, percent: bool) -> FloatVector:
             mark, other = ("point", ",") if block.decimal == "." else ("comma", ".")
             remedy = "Write numbers, for no and yes 0 and 1."
             if any(map(str.isdigit, word)):
-                remedy = f"Write a decimal {mark}, and nothing between thousands (percent signs: "
-                remedy += f"--percent). Where {other!r} is the decimal mark, and separates no "
-                remedy += f"columns, say decimal={other!r} (command line: --decimal {other})."
+                remedy = f"Write a decimal {mark}, and nothing between thousands; where {other!r} "
+                remedy += f"is the decimal mark and separates no columns, choose decimal={other!r} "
+                remedy += f"(command line: --decimal {other}); percent signs: --percent."
             what = f"{quote(text)} in column {quote(name)} is no number. {remedy}"
             raise block.place.error(what, row) from None
     return numbers
