@@ -27,8 +27,8 @@ def changes_in_words(changes: Changes) -> str:
     return "; ".join(f"{spell(count, 'row')} {what}" for what, count in changes.items() if count)
 
 
-def rescale_rows(table: FloatArray) -> tuple[FloatArray, int]:
-    """Divide rows by their sum that miss 1 by rounding, at most 0.1; and count them.
+def rescale_rows(table: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Divide rows by their sum that miss 1 by rounding, at most 0.1; and tell which they are.
 
     >>> rescale_rows(np.array([[0.5, 0.49], [0.5, 0.5], [0.0, 0.0]]))[0].round(3).tolist()
     [[0.505, 0.495], [0.5, 0.5], [0.0, 0.0]]
@@ -38,7 +38,7 @@ def rescale_rows(table: FloatArray) -> tuple[FloatArray, int]:
     off = np.abs(total - 1)
     off = (off > row_sum_tolerance(table.dtype, table.shape[1])) & (off <= _ROUNDED)
     divided = table / np.where(off, total, 1)[:, np.newaxis]
-    return divided.astype(table.dtype, copy=False), int(off.sum())
+    return divided.astype(table.dtype, copy=False), off
 
 
 def one_per_row(values: Any, name: str, n: int, remedy: str) -> tuple[NDArray[Any], list[Any]]:

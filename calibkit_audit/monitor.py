@@ -244,7 +244,8 @@ class Monitor:
 
     def __init__(self, *, alpha: float = 0.05, view: View = None, model: str = "model") -> None:
         self.alpha, self.model, self.notes = as_level(alpha, "alpha"), model, list[str]()
-        self.view: View = view
+        # As JSON has it, so that a saved state is the same.
+        self.view: View = view if view is None or isinstance(view, str) else np.array(view).tolist()
         self._state = MonitorState()
 
     def update(self, y_true: Any, y_prob: Any, *, positive: Any = None) -> Evidence:
@@ -333,8 +334,9 @@ class Monitor:
                 f"{path} is no state of a monitor of version {_VERSION}, which this calibkit "
                 f"knows, or damaged. {kept}, or a copy of it."
             ) from None
-        for name, value in expected.items():
-            if getattr(monitor, name) != value:
-                found = getattr(monitor, name)
+        asked = cls(**expected)
+        for name in expected:
+            found, value = getattr(monitor, name), getattr(asked, name)
+            if found != value:
                 raise ValueError(f"{path} was begun with {name}={found!r}, not {value!r}. {kept}.")
         return monitor

@@ -73,7 +73,7 @@ SAID: tuple[tuple[str, Any], ...] = (
     (r"percent signs: --percent", "for percent signs choose percentages in the field “They are”"),
     (r"delimiter=',' and decimal=','.*", "A decimal comma needs another mark "
      "between columns than a comma: choose it in the field “Between columns”."),
-    (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
+    (r"choose decimal=',' \([^)]*\)", "choose comma in the field “Decimal mark”"),
     (r" \(--percent\) or logits", " or logits"),
     (r"\w+=True \(command line: (--[\w-]+)\)", r"\1"),
     (r",? ?\w+=(\"…\"|\[…\]) \(command line: --(\w+)[^)]*\)", r" --\2"),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, as_bins
+from calibkit.chance import NullLevel
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -37,14 +38,14 @@ from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing, Report, as_columns
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
-from calibkit_audit.dependent_rows import DependentRows
+from calibkit_audit.dependent_rows import DependentRows, undecided
 from calibkit_audit.incoming import column_names
 from calibkit_audit.saving import four_digits
 
 # Each measure with its unit in words.
 MEASURES = {
     "cost": "in cost",
-    "log loss": "nats of log loss",
+    "log loss": "in log loss",
     "Brier score": "in Brier score",
     "miscalibration": "in miscalibration",
     "discrimination": "in discrimination",
@@ -103,8 +104,7 @@ class Comparison(Report):
     @property
     def tables(self) -> dict[str, Result]:
         """The tables of the comparison, by name."""
-        tables = {"Differences": self, "Calibration": self.calibration}
-        return tables | {"Weak calibration": self.weak}
+        return {"Differences": self, "Calibration": self.calibration, "Weak calibration": self.weak}
 
     def describe(self) -> str:
         """Say in plain words which model is better, and what cannot be separated."""
@@ -134,8 +134,8 @@ class Comparison(Report):
 
 
 _ONE_CASE = (
-    "Every row is taken as new: where several are about one case, name it (cluster=); if none are, "
-    "say so (independent=True)."
+    "Every row is taken as new: where several are about one case, name it by cluster= (command "
+    "line: --cluster); if none are, say so by independent=True (--independent)."
 )
 
 
@@ -187,7 +187,8 @@ def rows_of_models(
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
-_DRAWS = 200  # redraws behind a null level
+# Redraws behind a null level; where they leave it open up to so many, and random numbers.
+_DRAWS, _MOST_DRAWS, _NEAR = 200, 5_000, 10_000_000
 
 
 def compare(
@@ -242,9 +243,8 @@ def compare(
     Notes
     -----
     Differences are other minus first, with Student's intervals of paired rows or of clusters; the
-    ``codes`` pay for all models and measures together (Bonferroni).
-    Miscalibration and discrimination are the CORP parts of the Brier score (Dimitriadis, Gneiting
-    and Jordan, 2021). Lesson 13.
+    ``codes`` pay for all models and measures (Bonferroni). Miscalibration and discrimination are
+    the CORP parts of the Brier score (Dimitriadis, Gneiting and Jordan, 2021). Lesson 13.
 
     Examples
     --------
@@ -255,21 +255,15 @@ def compare(
     'new is better than old'
     """
     level, bins = as_level(level), as_bins(bins)
-    rows, probs = rows_of_models(
-        y_true,
-        models,
-        cluster=cluster,
-        independent=independent,
-        class_names=class_names,
-        predicted=predicted,
-        sample_weight=sample_weight,
-        event=event,
-    )
+    given = {"cluster": cluster, "independent": independent, "class_names": class_names}
+    given |= {"predicted": predicted, "sample_weight": sample_weight, "event": event}
+    rows, probs = rows_of_models(y_true, models, **given)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     seed = int(as_generator(rng).integers(0, 2**62))
     view = view_of_models(rows, view)
     each = {name: row_measures(rows, p, table, view) for name, p in probs.items()}
-    calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=seed)
+    limit = (1 - level) / len(probs)
+    calibration = _calibration(rows, probs, each, limit, view=view, bins=bins, rng=seed)
     changes = _differences(rows, each, table, level)
     told = any(one.verdict in ("better", "worse") for one in changes.values())
     return Comparison(
@@ -320,20 +314,28 @@ def _differences(rows: AuditRows, each: Each, costs: FloatVector | None, level: 
     return found
 
 
-def _calibration(rows: AuditRows, probs: Models, each: Each, **how: Any) -> Listing:
+def _calibration(rows: AuditRows, probs: Models, each: Each, limit: float, **how: Any) -> Listing:
     """Put the error of each model beside what chance alone would show."""
     lines, said = [], []
     for name, prob in probs.items():
-        model = DependentRows(
-            label=rows.label, prob=prob, clusters=rows.clusters, weight=rows.weight
-        )
-        null = model.null_level(expected_calibration_error, n_draws=_DRAWS, **how)
+        null = _null_level(rows.with_prob(prob), limit, **how)
         never = np.isinf(each[name]["log loss"]).sum()
         lines.append((name, null.value, null.mean, null.p_value, never))
-        chance = f"a calibrated model would show {four_digits(null.mean)}, p = {null.p_value:.3f}"
+        chance = f"a calibrated model would show {four_digits(null.mean)}, p = {null.p_value:.3g}"
         said.append(f"{name} {four_digits(null.value)} ({chance})")
     heads = ("model", "error", "by chance", "p_value", "impossible events")
     return Listing.of(f"Calibration error: {'; '.join(said)}.", heads, lines)
+
+
+def _null_level(own: AuditRows, limit: float, **how: Any) -> NullLevel:
+    """Redraw labels, and more of them where they leave open on which side of the limit p lies."""
+    model = DependentRows(label=own.label, prob=own.prob, clusters=own.clusters, weight=own.weight)
+    most = max(_DRAWS, min(_MOST_DRAWS, max(int(4 / limit), _NEAR // own.prob.size)))
+    for n_draws in (_DRAWS, most):
+        null = model.null_level(expected_calibration_error, n_draws=n_draws, **how)
+        if not undecided(round(null.p_value * (n_draws + 1)) - 1, n_draws, [limit]):
+            break
+    return null
 
 
 def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
@@ -367,12 +369,8 @@ def comparison_headline(
 def _sentence(first: str, other: str, found: Changes, level: float) -> str:
     """Say what a manager wants to know of one model beside the first."""
     own = {measure: change for (model, measure), change in found.items() if model == other}
-    telling = (
-        key
-        for key in SCORES
-        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
-    )
-    main = next(telling, "Brier score")
+    finite = [key for key in SCORES if key in own and np.isfinite(own[key].difference)]
+    main = next((key for key in finite if own[key].verdict != "equal"), "Brier score")
     row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
     if row.verdict == "equal":
         text = f"{other} and {first} are equal {unit}."

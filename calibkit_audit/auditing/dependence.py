@@ -133,7 +133,7 @@ def parse_times(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
             break
     for row, text in enumerate(texts):
         if text not in best:
-            kind = "neither a number nor a date, as the others are"
+            kind = f"neither a number nor a date{', as others are' if best else ''}"
             raise ValueError(f"time[{row}] = {text!r} is {kind} (rows from 0). {_AS_ISO}")
     if len(set(best.values())) == 1:
         raise ValueError(f"time is {texts[0]!r} in all rows: there is nothing to compare.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import unwrapped
-from calibkit_audit.counts.columns import Columns, Words, events_of, numbers_of, scores_of, words_of
+from calibkit_audit.counts.columns import Columns, Words, beside_of, events_of, scores_of, words_of
 from calibkit_audit.counts.files import Log, check_words, open_log
 from calibkit_audit.counts.places import Place
 from calibkit_audit.counts.readers import Block, FilePath
@@ -98,21 +98,16 @@ def rows_of_files(models: Sequence[Log]) -> Iterator[Rows]:
         rows = _rows_of_block(block, models, words)
         any_event = any_event or bool(rows["y_true"].any())
         yield rows
-    check_words(words, log.columns, log.place)
+    check_words(words, log)
     if not any_event:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
 
 
 def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Rows:
     columns, changes = models[0].columns, models[0].changes
-    scores = [scores_of(block, one.columns, changes) for one in models]
+    scores = scores_of(block, [one.columns for one in models], changes)
     y_true: NDArray[Any] = events_of(block, columns, words).astype(np.int64, copy=False)
-    beside = {
-        role: numbers_of(block, name, finite=True).astype(np.float64)
-        if role == "sample_weight"
-        else words_of(block, name)
-        for role, name in columns.beside.items()
-    }
+    beside = beside_of(block, columns)
     if columns.predicted:
         y_true, beside["predicted"] = (
             words_of(block, name) for name in (columns.label, columns.predicted)
@@ -170,7 +165,8 @@ def rows_of_table(
         parts = [one[kept] for one in parts]
     scores = parts[0] if len(parts) == 1 else np.column_stack(parts)
     if found.rescale:
-        scores, changes[RESCALED] = rescale_rows(scores)
+        scores, rescaled = rescale_rows(scores)
+        changes[RESCALED] = int(rescaled.sum())
     rows["logits" if found.logits else "y_prob"] = scores
     rows |= {"predicted": True} if found.right else {}
     return rows, None if len(parts) == 1 else found.classes or found.prob, changes

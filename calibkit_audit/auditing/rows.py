@@ -69,6 +69,10 @@ class AuditRows:
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
         return replace(self, clusters=self.clusters and self.clusters.take(chosen), **taken)
 
+    def with_prob(self, prob: FloatVector) -> "AuditRows":
+        """Return the rows with other probabilities, in an order that depends on these alone."""
+        return _in_order(replace(self, table=table_of_classes(prob, logits=False), logits=None))
+
     def weigh(self, values: NDArray[Any]) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
 
@@ -337,7 +341,8 @@ def _in_order(rows: AuditRows) -> AuditRows:
 
 def _by_content(clusters: Clusters, rows: AuditRows) -> Clusters:
     """Return clusters in an order of their rows: how they are called moves no draw."""
-    parts = np.column_stack([rows.label, rows.own, rows.own**2])
+    mixed = np.exp(rows.own) * np.sqrt(2 + rows.label)  # other rows have another sum of these
+    parts = np.column_stack([mixed, rows.label, rows.own, rows.own**2])
     order = np.lexsort([*clusters.sums(parts).round(9).T, clusters.size])
     beside = tuple(_by_content(one, rows) for one in clusters.beside)
     return Clusters(np.argsort(order)[clusters.code], clusters.count, beside)

@@ -24,9 +24,9 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.cli.arguments import CODES_OF, READING, command_parser
+from calibkit_audit.cli.arguments import CODES_OF, NEEDED_FOR, READING, command_parser
 from calibkit_audit.counts import monitor_files
-from calibkit_audit.counts.columns import floats_of, numbers_of
+from calibkit_audit.counts.columns import floats_of, numbers_of, words_of
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import quote, quotes
 from calibkit_audit.counts.readers import Block, Dialect, column_names
@@ -111,7 +111,7 @@ def _rate(options: Options) -> int:
 
 def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
     """Return a block as `estimate_rate` takes it; of counts and raters the shares."""
-    found = {role: block.columns[name] for role, name in names.items() if role == "cluster"}
+    found: dict[str, Any] = {r: words_of(block, n) for r, n in names.items() if r == "cluster"}
     for role in _NEEDED.keys() & names.keys():
         found[role] = numbers_of(block, names[role], remedy=_NEEDED[role])
     label, raters = (
@@ -198,6 +198,8 @@ def _conditions(options: Options) -> list[str]:
     for code in codes:
         if code not in known:
             raise ValueError(f"--fail-if: {quote(code)} is no code; codes: {', '.join(known)}.")
+        if (needed := NEEDED_FOR.get(code)) and getattr(options, needed) is None:
+            raise ValueError(f"--fail-if: {quote(code)} needs --{needed}.")
     return codes
 
 
@@ -247,8 +249,8 @@ def _report(options: Options, scores: list[str]) -> AuditReport | Comparison:
 
 def _rows(options: Options, models: Sequence[Log]) -> dict[str, Any]:
     """Return all rows, or a random sample of those that are too many for the memory."""
-    if options.memory_limit < 0:
-        raise ValueError("--memory-limit is a number of megabytes, at least 0.")
+    if min(options.memory_limit, options.seed) < 0:
+        raise ValueError("--memory-limit, in megabytes, and --seed are at least 0.")
     limit = options.memory_limit * _MEGABYTE
     rows, seen = keep_rows(rows_of_files(models), limit, seed=options.seed)
     if (n := len(rows["y_true"])) < seen:

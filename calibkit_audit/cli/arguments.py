@@ -16,10 +16,13 @@ _FILES = "rows with labels and predictions: .csv, .tsv, .txt, .jsonl (and .gz of
 # What says how rows are read, under the names that `open_log` has for it.
 READING = ["predicted", "group", "cluster", "time", "weight", "positive", "labels", "on"]
 READING += ["delimiter", "decimal", "percent", "drop_missing", "rescale"]
-CODES_OF = {
-    "audit": list(chain.from_iterable((CODES | FINDINGS).values())),
+CODES_OF = {  # the command looks at no column that is not named
+    "audit": [x for x in chain.from_iterable((CODES | FINDINGS).values()) if x != "rows agree"],
     "compare": list(COMPARISON_CODES),
 }
+_PAID = ("better cost", "worse cost", "costly", "not costly", "worse than ignoring")
+# Without this option there is no such code.
+NEEDED_FOR = dict.fromkeys(_PAID, "costs") | dict.fromkeys(FINDINGS["time"], "time")
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -32,8 +35,7 @@ def command_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add = partial(commands.add_parser, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, words in said["commands"].items():
-        epilog = words.get("epilog", said["commands"]["audit"]["epilog"])
-        command = add(name, allow_abbrev=False, **words | {"epilog": epilog})
+        command = add(name, allow_abbrev=False, **words)
         command.set_defaults(logits=None, classes=None)
         command.add_argument("paths", nargs="+", metavar="FILE", help=f"{_FILES}.npz or .npy")
         for heading, options in said["options"].items():

@@ -19,6 +19,12 @@ Words = defaultdict[str, set[str]]  # by column, what stands in it
 _MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
 _NO_NUMBER = _MISSING | {"none"}  # which may well be a class
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "blanks"}
+# What to do where a value is missing.
+_DROP = (
+    "Repair them, or leave out all rows without label or prediction: drop_missing=True (command "
+    "line: --drop-missing); they are counted."
+)
+_EACH = "Each row needs one: write it (of groups 'unknown'), or take the row out of the file."
 _BESIDE = {"group": "groups", "cluster": "cluster", "time": "time", "weight": "sample_weight"}
 
 
@@ -39,7 +45,8 @@ class Columns:
     cluster: str | Sequence[str] | None = None
     time: str | None = None
     weight: str | None = None
-    on: str | None = None  # by which the label is found in another file
+    on: str | None = None  # by which the label is found in another file,
+    labels_in: str = ""  # which is this one
 
     @property
     def beside(self) -> dict[str, str]:
@@ -78,6 +85,12 @@ class Columns:
         """What stands for no label, unless it names a class."""
         return _MISSING - {name.strip().lower() for name in (*self.labels, str(self.positive))}
 
+    @property
+    def joined(self) -> str:
+        """Where labels are, if it is another file."""
+        place = f"by {quote(self.on)} in {quote(self.labels_in)}"
+        return f" Labels are found {place}." if self.on else ""
+
     def resolve(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
         columns = self
@@ -87,7 +100,7 @@ class Columns:
             columns = columns._resolve_pattern(names, place)
         for name in columns.names:
             if name not in names:
-                known = f"The columns are {quotes(names)}.{_hint(names)}"
+                known = f"The columns are {quotes(names) or 'none'}.{_hint(names)}"
                 raise place.error(f"column {quote(name)} is not there. {known}")
             if list(names).count(name) > 1:
                 twice = "is there more than once: give each column a name of its own."
@@ -145,7 +158,7 @@ def _matches(names: Sequence[str], pattern: str) -> dict[str, str]:
 
 def _hint(names: Sequence[str]) -> str:
     """Say so if the names look like numbers, or the one name like several."""
-    if all(map(NUMBER.fullmatch, names)):
+    if names and all(map(NUMBER.fullmatch, names)):
         return " These are numbers: is the first row, with the names, missing?"
     for mark, word in _MARKS.items():
         if len(names) == 1 and mark in names[0].strip():
@@ -159,10 +172,28 @@ def _hint(names: Sequence[str]) -> str:
 # --- what a block says ----------------------------------------------------------------------------
 
 
-def words_of(block: Block, name: str) -> NDArray[np.str_]:
-    """Return a column of any kind in words, without a missing one."""
-    _refuse_missing(block, name, _missing(block, name, {""}))
-    return np.array(list(map(_as_text, block.columns[name].tolist())), dtype=np.str_)
+def words_of(block: Block, name: str, *, numbers: bool = False) -> NDArray[np.str_]:
+    """Return a column of any kind in words, none missing; `numbers` among them with a point."""
+    _refuse_missing(block, name, _missing(block, name, {""}), _EACH)
+    words = texts_of(block, name)
+    if numbers and block.decimal == ",":
+        words = [word.replace(",", ".") if NUMBER.fullmatch(word) else word for word in words]
+    return np.array(words, dtype=np.str_)
+
+
+def beside_of(block: Block, columns: Columns) -> dict[str, NDArray[Any]]:
+    """Return what stands beside predictions, by role: words, or weights."""
+    return {
+        role: numbers_of(block, name, finite=True, remedy=_EACH).astype(np.float64)
+        if role == "sample_weight"
+        else words_of(block, name, numbers=not role.startswith("cluster"))
+        for role, name in columns.beside.items()
+    }
+
+
+def texts_of(block: Block, name: str) -> list[str]:
+    """Return a column of any kind as texts, a missing one as an empty one."""
+    return list(map(_as_text, block.columns[name].tolist()))
 
 
 def floats_of(block: Block, name: str, *, percent: bool = False) -> FloatArray:
@@ -182,7 +213,7 @@ def numbers_of(
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column
-    _refuse_missing(block, name, np.isnan(column), remedy)
+    _refuse_missing(block, name, np.isnan(column), remedy or _DROP)
     row = int(good.argmin())
     other = "" if column[row] < 0 else "percentages (--percent) or "
     remedy = remedy or f"If these are {other}logits, say so (command line: --logits)."
@@ -194,10 +225,10 @@ def numbers_of(
     raise block.place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
-def with_values(block: Block, columns: Columns, more: Sequence[str] = ()) -> Block:
-    """Return the rows that have a label and all predictions; `more`: those of other models."""
-    labels = [name for name in (columns.label, columns.predicted) if name]
-    missing = [_missing(block, name, _NO_NUMBER) for name in (*columns.prob, *more)]
+def with_values(block: Block, columns: Columns, scores: Sequence[str] = ()) -> Block:
+    """Return the rows that have a label and all these scores."""
+    labels = [name for name in (columns.label, columns.predicted) if name in block.columns]
+    missing = [_missing(block, name, _NO_NUMBER) for name in scores]
     missing += [_missing(block, name, columns.no_labels) for name in labels]
     return block.take(~np.any(missing, axis=0))
 
@@ -225,24 +256,33 @@ def _parse(block: Block, name: str, *, percent: bool) -> FloatVector:
             mark, other = ("point", ",") if block.decimal == "." else ("comma", ".")
             remedy = "Write numbers, for no and yes 0 and 1."
             if any(map(str.isdigit, word)):
-                choice = f"(or choose decimal={other!r} or --decimal {other})"
-                remedy = f"Write a decimal {mark} {choice}; percent signs: --percent."
+                remedy = f"Write a decimal {mark}, and nothing between thousands; where {other!r} "
+                remedy += f"is the decimal mark and separates no columns, choose decimal={other!r} "
+                remedy += f"(command line: --decimal {other}); percent signs: --percent."
             what = f"{quote(text)} in column {quote(name)} is no number. {remedy}"
             raise block.place.error(what, row) from None
     return numbers
 
 
-def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
-    """Return checked probabilities, or logits, of shape (n,) or (n, K); count rescaled rows."""
-    how: dict[str, Any] = {"finite": columns.logits, "percent": columns.percent}
-    parts = [numbers_of(block, name, **how) for name in columns.prob]
-    changes[PERCENT] += block.n if columns.percent else 0
-    table = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
-    if columns.rescale:
-        table, count = rescale_rows(table)
-        changes[RESCALED] += count
-    if table.ndim == 1 or columns.logits:
-        return table
+def scores_of(block: Block, models: Sequence[Columns], changes: Changes) -> list[FloatArray]:
+    """Return the checked scores of each model, (n,) or (n, K); count rows that were changed."""
+    found, rescaled = [], np.zeros(block.n, dtype=np.bool_)
+    for columns in models:
+        how: dict[str, Any] = {"finite": columns.logits, "percent": columns.percent}
+        parts = [numbers_of(block, name, **how) for name in columns.prob]
+        table = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+        if columns.rescale:
+            table, off = rescale_rows(table)
+            rescaled |= off
+        if table.ndim == 2 and not columns.logits:
+            _refuse_sums(block, table)
+        found.append(table)
+    changes[PERCENT] += block.n if models[0].percent else 0
+    changes[RESCALED] += int(rescaled.sum())
+    return found
+
+
+def _refuse_sums(block: Block, table: FloatArray) -> None:
     total = table.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1) > row_sum_tolerance(table.dtype, table.shape[1])
     if off.any():
@@ -254,7 +294,6 @@ def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
             "divided by its sum by rescale=True (command line: --rescale).",
             row,
         )
-    return table
 
 
 def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
@@ -266,9 +305,9 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
         return np.asarray(same, dtype=np.int64)
     known, positive = columns.labels, columns.positive
     if positive is None:
-        classes = [known.get(t.strip(), known.get(plain_word(t), -1)) for t in texts]
+        classes = [known.get(t, known.get(plain_word(t), -1)) for t in texts]
     else:
-        classes = [int(text.strip() == positive.strip()) for text in texts]
+        classes = [int(text == positive.strip()) for text in texts]
     labels = np.array(classes, np.int64)[codes]
     if (labels < 0).any():
         row = int(labels.argmin())
@@ -280,7 +319,8 @@ def _count_words(
     block: Block, name: str, columns: Columns, words: Words
 ) -> tuple[list[str], IntVector]:
     """Return the different words of a column, and which of them each row has."""
-    _refuse_missing(block, name, _missing(block, name, columns.no_labels))
+    remedy = _DROP + columns.joined
+    _refuse_missing(block, name, _missing(block, name, columns.no_labels), remedy)
     values = np.unique(block.columns[name])
     texts = list(map(_as_text, values.tolist()))
     words[name].update(texts)
@@ -311,15 +351,15 @@ def plain_word(text: str) -> str:
 
 
 def _as_text(value: Any) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    if value is None or value != value:  # NaN
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value).strip()
 
 
-def _refuse_missing(block: Block, name: str, missing: NDArray[np.bool_], remedy: str = "") -> None:
+def _refuse_missing(block: Block, name: str, missing: NDArray[np.bool_], remedy: str) -> None:
     if missing.any():
         rows = f"{missing.sum():,} of {block.n:,} rows read at once"
-        remedy = remedy or (
-            "Repair them, or leave out all rows without label or prediction: drop_missing=True "
-            "(command line: --drop-missing); they are counted."
-        )
         problem = f"no value in column {quote(name)} ({rows}). {remedy}"
         raise block.place.error(problem, int(missing.argmax()))

@@ -21,6 +21,7 @@ from calibkit_audit.counts.columns import (
     events_of,
     plain_word,
     scores_of,
+    texts_of,
     with_values,
     words_of,
 )
@@ -41,11 +42,6 @@ class Log:
     labels: Mapping[str, str] = field(default_factory=dict)  # of another file, by `columns.on`
     changes: Changes = field(default_factory=Changes)  # how many rows were left out, or rescaled
 
-    @property
-    def place(self) -> Place:
-        """The first file, for what is wrong with all of them."""
-        return Place(self.paths[0])
-
     def blocks(self, more: Sequence[str] = ()) -> Iterator[Block]:
         """Yield the rows of all files; `more`: columns of the predictions of other models."""
         names, n = dict.fromkeys((*self.columns.names, *more)), 0
@@ -55,18 +51,18 @@ class Log:
         for block in chain.from_iterable(parts):
             rows = block
             if self.columns.on:
-                found = [self.labels.get(key.strip()) for key in words_of(block, self.columns.on)]
+                found = list(map(self.labels.get, texts_of(block, self.columns.on)))
                 joined = {self.columns.label: np.array(found, dtype=object)}
                 rows = block._replace(columns=block.columns | joined)
             if self.drop_missing:
-                rows = with_values(rows, self.columns, more)
+                rows = with_values(rows, self.columns, (*self.columns.prob, *more))
                 self.changes[LEFT_OUT] += block.n - rows.n
             if rows.n:
                 n += rows.n
                 yield rows
         if not n:
-            left = changes_in_words(self.changes)
-            raise self.place.error(f"there are no rows{f' ({left})' if left else ''}.")
+            left = f" ({said})" if (said := changes_in_words(self.changes)) else ""
+            raise Place(self.paths[0]).error(f"there are no rows{left}.{self.columns.joined}")
 
 
 def open_log(
@@ -89,7 +85,8 @@ def open_log(
     """
     if (labels is None) != (given.get("on") is None):
         raise ValueError("labels= and on= go together: a file, and a column of both files.")
-    wanted, dialect = columns_of(label, prob, **given), Dialect(delimiter, decimal)
+    wanted = columns_of(label, prob, labels_in=str(labels or ""), **given)
+    dialect = Dialect(delimiter, decimal)
     names, found = [str(path) for path in paths], list[Columns]()
     for number, path in enumerate(names):
         place = Place(path)
@@ -108,7 +105,7 @@ def open_log(
     if not names:
         raise ValueError("There are no files to read.")
     log = Log(tuple(names), found[0], dialect, drop_missing)
-    return log if labels is None else replace(log, labels=_read_labels(str(labels), log))
+    return log if labels is None else replace(log, labels=_read_labels(wanted.labels_in, log))
 
 
 def _read_labels(path: str, log: Log) -> dict[str, str]:
@@ -116,13 +113,15 @@ def _read_labels(path: str, log: Log) -> dict[str, str]:
     label, on = log.columns.label, log.columns.on or ""
     columns = Columns(label, (on,)).resolve(column_names(path, log.dialect), Place(path))
     labels: dict[str, str] = {}
-    for rows in replace(log, paths=(path,), columns=columns, changes=Changes()).blocks():
+    own = replace(log, paths=(path,), columns=columns, drop_missing=False)
+    for block in own.blocks():
+        rows = with_values(block, log.columns)  # a label that is missing is none
         pairs = zip(words_of(rows, on), words_of(rows, label), strict=True)
         for row, (key, text) in enumerate(pairs):
-            if key.strip() in labels:
+            if key in labels:
                 what = f"{quote(on)} = {quote(key)} comes twice; which label is the right one?"
                 raise rows.place.error(what, row)
-            labels[key.strip()] = text
+            labels[key] = text
     return labels
 
 
@@ -144,7 +143,8 @@ def monitor_files(
     Parameters
     ----------
     monitor : Monitor
-        Its `notes` keep name and SHA-256 of each file: the same rows cannot count twice.
+        Its `notes` keep name and SHA-256 of each file: neither can come twice. So a log that
+        grows is refused; new rows belong in a file of their own.
     paths : iterable of path
     label, prob : str
         Columns of the labels and of P(y = 1); or a sequence of columns, one per class. ``"p_*"``
@@ -189,13 +189,13 @@ def monitor_files(
     for path in log.paths:
         _take_note(new, path)
     for block in log.blocks():
-        scores = scores_of(block, log.columns, log.changes)
+        (scores,) = scores_of(block, [log.columns], log.changes)
         labels = events_of(block, log.columns, words)
         if logits:
             scores = as_scores(scores, "logits", AS_PROBABILITIES)
             scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
         new.update(labels, scores)
-    check_words(words, log.columns, log.place)
+    check_words(words, log)
     if said := changes_in_words(log.changes):
         new.notes.append(said)
         warn(f"{said}.")
@@ -204,29 +204,32 @@ def monitor_files(
 
 
 def _take_note(monitor: Monitor, path: str) -> None:
-    """Keep name and SHA-256 of a file; refuse one that is known."""
+    """Keep name and SHA-256 of a file; refuse one that is known by either."""
+    name = Path(path).name
     with Path(path).open("rb") as file:
         digest = f"SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
     for note in monitor.notes:
-        if digest in note:
+        known, _, own = note.rpartition(", ")
+        if own == digest or (own.startswith("SHA-256") and known == name):
             raise Place(path).error(
-                f"its rows have counted already, as {quote(note.partition(', SHA-256')[0])}. "
-                "Leave it out; nothing has counted now."
+                f"its rows have counted already, or may have, as {quote(known)}. Leave it out; new "
+                "rows belong in a file of their own, of another name. Nothing has counted now."
             )
-    monitor.notes.append(f"{Path(path).name}, {digest}")
+    monitor.notes.append(f"{name}, {digest}")
 
 
 # --- what only all rows can show ------------------------------------------------------------------
 
 
-def check_words(words: Words, columns: Columns, place: Place) -> None:
+def check_words(words: Words, log: Log) -> None:
     """Refuse what only all rows can show: words that are misspelt, and a third label."""
+    columns, place = log.columns, Place(log.paths[0])
     if columns.predicted:
         _check_classes(words[columns.label], words[columns.predicted], place)
     if columns.positive is None:
         return
     positive, column = columns.positive.strip(), quote(columns.label)
-    seen = {word.strip() for word in words[columns.label]}
+    seen = words[columns.label]
     if positive not in seen:
         raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")
     if len(seen) > 2:

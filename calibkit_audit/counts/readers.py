@@ -9,7 +9,7 @@ import gzip
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from os import PathLike
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit_audit.counts.places import Place, file_errors, quote
+from calibkit_audit.counts.places import Place, file_errors, quote, quotes
 
 FilePath = str | PathLike[str]
 LONGEST_LINE = 4 * 2**20  # characters of a line of text
@@ -64,12 +64,10 @@ class Dialect(NamedTuple):
         """Return what separates the columns of this file."""
         usual = "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","
         mark = {None: usual, "tab": "\t"}.get(self.delimiter, str(self.delimiter))
-        both = mark, self.decimal
-        if len(mark) != 1 or mark in '"\r\n._' or both[1] not in (".", ",") or mark == both[1]:
-            needed = (
-                "must be two different marks: one character, such as ';', and a point or a comma"
-            )
-            raise Place(path).error(f"delimiter={mark!r} and decimal={both[1]!r} {needed}.")
+        decimal = self.decimal
+        if len(mark) != 1 or mark in '"\r\n._' or decimal not in (".", ",") or mark == decimal:
+            needed = "must be two different marks: one character, e.g. ';', and a point or comma"
+            raise Place(path).error(f"delimiter={mark!r} and decimal={decimal!r} {needed}.")
         return mark
 
 
@@ -187,17 +185,25 @@ def _json_rows(place: Place) -> Iterator[dict[str, Any]]:
     """Yield the values of each object; of nested ones the names are paths, such as ``a.0.b``."""
     for number, line in enumerate(filter(str.strip, _lines(place))):
         try:
-            values = dict(_leaves(json.loads(line), ""))
-        except (ValueError, TypeError, RecursionError) as error:
+            row = json.loads(line, object_pairs_hook=_once)
+            values = _once([*_leaves(row.items(), "")])
+        except (ValueError, AttributeError, RecursionError) as error:
             raise place.error(f"is no object in JSON, {{…}} ({error}).", number) from None
         yield values
 
 
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    parts = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, part in parts:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return values by name; of two of one name the last would hide the first."""
+    if len(values := dict(pairs)) < len(pairs):
+        raise ValueError(f"a name comes twice: {quotes([name for name, _ in pairs])}")
+    return values
+
+
+def _leaves(pairs: Iterable[tuple[Any, Any]], path: str) -> Iterator[tuple[str, Any]]:
+    for key, part in pairs:
         if isinstance(part, dict | list):
-            yield from _leaves(part, f"{path}{key}.")
+            inner = part.items() if isinstance(part, dict) else enumerate(part)
+            yield from _leaves(inner, f"{path}{key}.")
         else:
             yield f"{path}{key}", part
 

@@ -157,17 +157,12 @@ def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, F
     cell, n, events, *sums = (as_array(frame[name], name).astype(np.float64) for name in known)
     least, middle, most = (np.minimum((cell + part) / CELLS, 1.0) for part in (0, 0.5, 1))
     sum_p = sums[0] if sums else middle * n
+    least, most = n * (least - _LOOSE), n * (most + _LOOSE)
     for name, values, low, high, what in (
         ("cell", cell, 0, CELLS, f"floor(p * {CELLS}) of a probability in [0, 1]"),
         ("n", n, 1, np.inf, "a number of rows"),
         ("events", events, 0, n, "a number of labels 1, from 0 to n"),
-        (
-            "sum_p",
-            sum_p,
-            n * (least - _LOOSE),
-            n * (most + _LOOSE),
-            "the sum of n predictions p of its cell",
-        ),
+        ("sum_p", sum_p, least, most, "the sum of n predictions p of its cell"),
     ):
         good = (values >= low) & (values <= high) & ((values % 1 == 0) | (name == "sum_p"))
         if not good.all():

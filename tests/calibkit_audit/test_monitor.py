@@ -165,6 +165,9 @@ def test_the_state_survives_to_the_last_bit(tmp_path: Path) -> None:
     assert again.notes == ["monday"]
     more = again.update(y[200:], p[200:]).to_dict()
     assert more == whole.update(y[200:], p[200:]).to_dict()
+    for view in ((0, 1), np.int64(0), "top-label"):
+        saved = Monitor(view=view).save(tmp_path / "view.json")
+        assert Monitor.load(saved, view=view).view == Monitor(view=view).view
     fresh = Monitor.load(Monitor().save(tmp_path / "new.json"))
     assert fresh.update(y, p).to_dict() == Monitor().update(y, p).to_dict()
 

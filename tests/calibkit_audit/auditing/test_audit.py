@@ -1028,19 +1028,13 @@ def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
     y, p = [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4]
     bad = {
         "missing": (["2024-01-01", None, "2024-01-02", "2024-01-03"], r"time\[1\] is missing"),
-        "not a date": (
-            ["2024-01-01", "2024-13-01", "2024-01-02", "x"],
-            r"time\[1\] = '2024-13-01'",
-        ),
-        "mixed": (
-            [2020.0, 2021.0, "soon", "later"],
-            r"time\[2\] = 'soon' is neither a number nor a date, as",
-        ),
+        "not a date": (["2024-01-01", "2024-13-01", "x", "x"], r"time\[1\] = '2024-13-01' is"),
+        "mixed": ([2020.0, 2021.0, "soon", "later"], r"time\[2\] = 'soon' is .* date, as others"),
         "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is neither"),
         "first": (["x", *["2024-01-01"] * 2, "2024-01-02"], r"time\[0\] = 'x' is neither"),
         "day or month": (["01/02/2024", *["03/02/2024"] * 3], "day or month first"),
         "both": (["13/01/2024", "01/13/2024", *["14/01/2024"] * 2], r"time\[1\].* is neither"),
-        "neither": (["soon"] * 3 + ["late"], r"time\[0\] = 'soon' is neither"),
+        "neither": (["soon"] * 3 + ["late"], r"time\[0\] = 'soon' .* nor a date \("),
         "one": ([2020] * 4, "'2020' in all rows"),
         "short": ([1, 2], r"shape \(2,\); it needs one value for each of 4 rows"),
     }

@@ -104,12 +104,12 @@ def test_an_audit_is_printed(run: Run) -> None:
     ("command", "prob", "condition", "code"),
     [
         ("audit", "bold", "miscalibrated", 1),
-        ("audit", "bold", "no evidence, costly, over-confident", 1),
+        ("audit", "bold", "no evidence, mixed, over-confident", 1),
         ("audit", "bold", "under-confident", 0),
         ("audit", "fair", "miscalibrated", 0),
         ("audit", "fair", "no evidence", 1),
         ("compare", "bold,fair", "worse log loss", 0),
-        ("compare", "bold,fair", "worse cost, better log loss", 1),
+        ("compare", "bold,fair", "worse miscalibration, better log loss", 1),
         ("compare", "fair,bold", "worse log loss", 1),
         ("compare", "fair,bold", "not separated", 0),
     ],
@@ -248,11 +248,7 @@ SAME = {
     "per cent": (CENT.replace(" %", ""), "--percent", GONE),
     "with signs": (CENT.replace("2 %", "2%"), "--percent", GONE),
     "gaps": (f"{TEXT}NA,.5\n1,\nnan,.5\n1,none\n,\n", "--drop-missing", "(5 rows without label or"),
-    "labels elsewhere": (
-        f"{NAMED}x,.5\n",
-        "--labels l.csv --on id --drop-missing",
-        "(1 row without",
-    ),
+    "labels elsewhere": (f"{NAMED}x,.5\n", "--labels l.csv --on id --drop-missing", "(1 row with"),
 }
 
 
@@ -291,7 +287,12 @@ def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
     refused = run("audit", written(rounded), *CLASSES).err
     assert "--rescale" in refused and f"{off.sum()} of 300 read at once" in refused
     found, words = answers(run("audit", "log.csv", *CLASSES, "--rescale", *JSON))
-    assert words.count(f"{off.sum()} rows divided by their sum, which was not 1") == 2
+    note = f"{off.sum()} rows divided by their sum, which was not 1"
+    assert words.count(note) == 2
+    head = ",".join(["y", *(f"{model}_{name}" for model in "ab" for name in ANIMALS)])
+    csv("ab.csv", head, ANIMALS[label], *rounded.T, *np.where(off, rounded, prob).T)
+    both = run("compare", "ab.csv", "--label", "y", "--prob", "a_*,b_*", "--rescale")
+    assert f"{note}): 300 predictions" in both.out  # of two models, and once
     written(np.where(off, rounded / total, rounded))
     assert answers(run("audit", "log.csv", *CLASSES, *JSON))[0] == found
     for row in ((0, 0, 0), (0.2, 0.3, 0.3), (0.4, 0.4, 0.4)):
@@ -371,8 +372,10 @@ def test_a_rate_is_estimated_from_shares_counts_and_a_file_of_labels(run: Run) -
     counts = json.loads(run(*RATE, "--label", "votes", "--raters", "raters", *JSON).out)
     assert counts["rate"] == found["rate"] and counts["labelled"] == 100
     rows = [row.split(",") for row in Path("j.csv").read_text().splitlines()[1:]]
-    csv("l.csv", "id,people", *zip(*((row[0], row[2]) for row in rows if row[2]), strict=True))
+    csv("l.csv", "id,people", *zip(*((row[0], row[2]) for row in rows), strict=True))
     other = run(*RATE, "--label", "people", "--labels", "l.csv", "--on", "id", *JSON)
+    np.savez("k.npz", score=table["score"][:4], human=table["human"][:4], q=table["q"][:4])
+    assert "404 rows" in run("rate", "k.npz", *RATE[1:], "--label", "human").out  # as words
     assert json.loads(other.out)["rate"] == found["rate"]
 
 
@@ -387,6 +390,9 @@ REFUSED = {
     "audit none.csv USUAL": "there is no such file",
     "audit log.csv USUAL --logits p": "not both",
     "audit log.csv USUAL --fail-if bad": "'bad' is no code; codes: aligned",
+    "audit log.csv USUAL --fail-if not-x,costly": "no code",
+    "audit log.csv USUAL --fail-if costly": "'costly' needs --costs",
+    "audit log.csv USUAL --seed -1": "--seed are at least 0",
     "audit log.csv USUAL --fail-if ,": "'' is no code",
     "audit log.csv USUAL --costs 1-20": "not of the form FP:FN",
     "audit log.csv USUAL --view sideways": "does not exist",
@@ -410,7 +416,7 @@ REFUSED = {
     "audit cent.csv USUAL --drop-missing": "row 2: 'p' = 100.5",
     "audit log.csv USUAL --labels gap.csv": "go together",
     "audit log.csv USUAL --labels two.csv --on p": "row 2: 'p' = '.5' comes tw",
-    "audit two.csv USUAL --labels gap.csv --on p": "gap.csv', row 1: no value",
+    "audit two.csv USUAL --labels gap.csv --on p": "Labels are found by 'p' in 'gap.csv'",
     "audit log.csv --label y --logits p": r"y_prob= \(command line: --prob\)",
     "monitor log.csv --label y --logits p --state s": "line: --prob",
     "audit log.csv USUAL --fail x": "unrecognized arguments",
@@ -550,11 +556,13 @@ WATCH = (*USUAL, "--positive", "yes", "--state", "s.json", "--model", "may")
 
 def test_a_monitor_looks_at_each_day_once_and_remembers(run: Run, subtests) -> None:
     day("monday.csv", 0, 0), day("tuesday.csv", 0.8, 1), day("wednesday.csv", 0, 2)
+    os.mkdir("later"), day("later/monday.csv", 0, 3)
     first = run("monitor", "monday.csv", *WATCH)
     assert (first.code, first.err) == (0, "") and first.out.startswith("No alarm (may, 800 ")
     kept = Path("s.json").read_bytes()
     for options, words in (
-        (("monday.csv",), "its rows have counted already, as 'monday.csv'"),
+        (("monday.csv",), "its rows have counted already, or may have, as 'monday.csv'"),
+        (("later/monday.csv",), "already, or may have, as 'monday.csv'. Leave it out; new"),
         (("tuesday.csv", "--model", "june"), "model='may', not 'june'"),
         (("tuesday.csv", "--alpha", "0.01"), "alpha=0.05, not 0.01"),
         (("none.csv",), "no such file"),
@@ -595,7 +603,7 @@ def test_a_monitor_reads_blocks_logits_and_classes(run: Run, monkeypatch) -> Non
 @pytest.mark.parametrize(
     ("command", "codes"),
     [("audit", [code for codes in CODES.values() for code in codes]),
-     ("compare", COMPARISON_CODES),
+     ("compare", [*COMPARISON_CODES, "only what holds for all models and measures"]),
      ("monitor", ["no alarm", "an alarm, now or before"])],
 )  # fmt: skip
 def test_help_tells_exit_codes_and_verdicts(run: Run, command: str, codes: list[str]) -> None:

@@ -132,6 +132,19 @@ def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
     low = column(one, "low")
     assert np.array_equal(low, column(turned, "low"))
     assert column(more, "low")[: len(low)] == pytest.approx(low, abs=1e-12)
+    models["ties"], rows = models["fair"].round(1), np.arange(400)
+    back = {name: models[name][order] for name in reversed(models)}
+    for name, given in (("event", None), ("cluster", rows // 2), ("sample_weight", 1 + rows % 3)):
+        first = compare(y, models, **{name: given}).calibration.columns["p_value"]
+        again = compare(y[order], back, **{name: given if given is None else given[order]})
+        assert np.array_equal(again.calibration.columns["p_value"][::-1], first)
+
+
+def test_of_however_many_models_one_that_is_off_is_named() -> None:
+    y, prob = binary_data(200, exponent=1)
+    models = {"bad": np.where(prob > 0.5, 0.99, 0.01), "fair": prob, "same": prob}
+    found = compare(y, models, level=0.99)  # 1 of 201 is more than 0.01 / 3
+    assert "separate" in found.headline and " bad may not be taken at its word" in found.headline
 
 
 @pytest.mark.long

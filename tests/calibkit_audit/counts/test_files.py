@@ -86,7 +86,10 @@ TOP, GUESS = TABLE.max(axis=1), TABLE.argmax(axis=1)
 NUMBERED: dict[str, Any] = {str(k + 1): TABLE[:, k] for k in range(3)}
 NAMED: dict[str, Any] = {f"p_{name}": TABLE[:, k] for k, name in enumerate(ANIMALS)}
 PAIR: dict[str, Any] = {"y": LABEL, "p": PROB}
-SAID, STATED = PAIR | {"y": WORDS}, {"y": ANIMALS[CLASS], "k": ANIMALS[GUESS], "p": TOP}
+SAID, STATED = (
+    PAIR | {"y": WORDS},
+    {"y": np.char.add(ANIMALS, " ")[CLASS], "k": ANIMALS[GUESS], "p": TOP},
+)
 NUMBERS, NAMES = {"y": CLASS} | NAMED, {"y": ANIMALS[CLASS]} | NAMED
 SHIFTED = {"y": CLASS + 1} | NUMBERED
 IN_ORDER = {"prob": list(NAMED), "classes": list(ANIMALS)}
@@ -116,17 +119,14 @@ def changed(values: Any, **rows: Any) -> Any:
 
 
 THREE = "3 labels beside the positive 'yes': 'no', 'other', 'unknown'. Only one may mean y = 0"
+THIRD = PAIR | {"y": changed(WORDS, _5="other", _599="unknown")}
 # Rows that are refused in every kind of file.
 BAD_ROWS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "negative": (PAIR | {"p": changed(PROB, _1=-0.25)}, {}, "row 1: 'p' = -0.25 is not"),
     "above 1": (PAIR | {"p": changed(PROB, _450=1.5)}, {}, "row 450: 'p' = 1.5 is not"),
     "no number": (PAIR | {"p": changed(PROB, _7=np.nan)}, {}, r"row 7: no value .*'p' \(1 of"),
     "a third number": (PAIR | {"y": changed(LABEL, _600=2)}, {}, "row 600: label '2' .*--positive"),
-    "a third word": (
-        PAIR | {"y": changed(WORDS, _5="other", _599="unknown")},
-        {"positive": "yes"},
-        THREE,
-    ),
+    "a third word": (THIRD, {"positive": "yes"}, THREE),
     "no word": (PAIR | {"y": changed(WORDS, _9="NA")}, {"positive": "yes"}, "row 9: no value"),
     "no such word": (SAID, {"positive": "maybe"}, "'maybe' never occurs"),
     "no such number": (
@@ -242,13 +242,14 @@ def test_csv_with_many_columns_quoted_text_and_line_breaks(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "marks"),
     [
-        ('name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n', {"delimiter": ";", "decimal": ","}),
-        ("name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n", {"delimiter": "|"}),
+        ('t;y;p\n"a;b";1;,9\n1,5;0; 0,25\nd;1;,6\n', {"delimiter": ";", "decimal": ","}),
+        ("t|y|p\na;b|1|.9\n1.5|0|0.25\nd|1|.6\n", {"delimiter": "|"}),
     ],
 )
 def test_other_marks_between_columns_and_in_numbers(tmp_path, text: str, marks: Any) -> None:
-    path = write(tmp_path / "log.csv", text)
-    assert_rows(read(path, **marks), [1, 0, 1], [0.9, 0.25, 0.6])
+    found = read(write(tmp_path / "log.csv", text), time="t", **marks)
+    assert_rows(found, [1, 0, 1], [0.9, 0.25, 0.6])
+    assert found["time"].tolist() == ["a;b", "1.5", "d"]
 
 
 GUESSED = {"predicted": "k"}
@@ -279,11 +280,13 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of 'a', 'b'"),
     "positive": ("y,p,q\n0,.5,.5\n", {"prob": ["p", "q"], "positive": "0"}, "to one column"),
     "no comma": ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
+    "thousands": ("y;p\n1;2,878\n", {"delimiter": ";"}, "'2,878' .*nothing between thousands"),
+    "a group": ("y,p,g\n1,.5,\n", {"group": "g", "drop_missing": True}, "'g' .*out of the file"),
     "a comma": ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
     "one mark": ("y,p\n1,.5\n", {"decimal": ","}, "',' and decimal=',' must be two different"),
     "a long mark": ("y,p\n1,.5\n", {"delimiter": ";;"}, "';;' .* marks: one character"),
     "classes apart": ("y,k,p\na,b,.5\nc,d,.5\n", GUESSED, "No predicted class .*'a'.*'b'"),
-    "a capital": ("y,k,p\nGnu,gnu ,.5\na,a,.5\n", GUESSED, "'Gnu' and 'gnu ' look like one"),
+    "a capital": ("y,k,p\nGnu,gnu ,.5\na,a,.5\n", GUESSED, "'Gnu' and 'gnu' look like one"),
     "a point": ("y,k,p\n4,4.0,.5\n3,3,.5\n", GUESSED, "'4' and '4.0' look like one class"),
     "no guesses": ("y,k,p\n", GUESSED, "there are no rows"),
     "a positive class": ("y,k,p\na,a,.5\n", GUESSED | {"positive": "a"}, "no positive label"),
@@ -323,6 +326,15 @@ def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_the_process_kept(tmp_path
     assert csv.field_size_limit() == before
 
 
+def test_names_of_clusters_and_labels_of_another_file_are_kept_apart(tmp_path: Path) -> None:
+    """Sixteen digits tell two accounts, and NA is a class where one is called so."""
+    keys = np.array([1234567890123456.0, 1234567890123457.0])
+    path = write(tmp_path / "log.pq", {"k": keys, "p_NA": [0.5, 0.2], "p_EU": [0.5, 0.8]})
+    other = {"labels": write(tmp_path / "l.csv", {"y": ["NA", "EU"], "k": keys.astype(int)})}
+    found = read(path, prob="p_*", cluster="k", on="k", drop_missing=True, **other)
+    assert found["y_true"].tolist() == [0, 1] and len(set(found["cluster"])) == 2
+
+
 # --- JSON lines ----------------------------------------------------------------------------------
 
 
@@ -348,7 +360,9 @@ def test_the_log_of_a_language_model(tmp_path: Path) -> None:
     ("line", "words"),
     [
         ('{"y": 1, "p": }', r"row 2: is no object in JSON, \{…\}"),
-        ("[1, 0.5]", "row 2: no value in column 'p'"),
+        ("[1, 0.5]", "row 2: is no object in JSON"),
+        ('{"y": 1, "p": 0.5, "p": 1}', "row 2: .*a name comes twice: 'y', 'p', 'p'"),
+        ('{"p": 1, "a.b": 0.5, "a": {"b": 1}}', "row 2: .*a name comes twice"),
         ("1", "row 2: is no object in JSON"),
         ('{"y": 1, "p": null}', "row 2: no value in column 'p'"),
         ('{"y": 1, "p": "high"}', "row 2: 'high' in column 'p' is no number"),
