@@ -52,10 +52,8 @@ def headline_of(report: AuditReport, *, known: bool) -> tuple[str, str]:
         "borderline": (f"Borderline; if anything, {way}.", "caution"),
         "cannot say": ("Too little data to say.", "unknown"),
     }.get(verdicts["calibration"], ("No evidence of miscalibration.", "good"))
-    if gone.count:
-        text, light = f"{gone}. {text}", "bad"
     if alignment in NOT_APART:  # alone that nothing is told apart
-        return NOT_APART[alignment], "bad" if light == "bad" else "caution"
+        return NOT_APART[alignment], "bad" if gone.count or light == "bad" else "caution"
     if verdicts["calibration"] != "cannot say":
         text = text if known else f"{text[:-1]}, if no two rows are about the same case."
         # By how much rows are wrong that said 0 or 1 is known.
@@ -63,7 +61,7 @@ def headline_of(report: AuditReport, *, known: bool) -> tuple[str, str]:
         text = " ".join([text, *(words for one, words in _DOUBTS.items() if one in open_)])
     if apart := [said for said, _ in _apart(report)]:
         text, light = f"{' '.join(apart)} On average: {text[0].lower()}{text[1:]}", "bad"
-    return text, light
+    return (f"{gone}. {text}", "bad") if gone.count else (text, light)
 
 
 def _verdicts(report: AuditReport) -> dict[str, str]:

@@ -740,6 +740,8 @@ def test_a_wrong_group_is_told_first(off: str) -> None:
     said, came = (f"{int(of.replace(',', '')) * one[inside].mean():.0f}" for one in (said, y))
     told = f"2 (n = 1,200): of {of}, {said} were promised and {came} came"
     assert told in report.headline and told in report.advice and told in report["groups"].sentence
+    beside = "to what happened. Miscalibrated in 1" in report.headline
+    assert beside == (off == "beside a sure row")
     assert report.groups is not None and report.groups.p_value[0] == 1 / (QUICK.n_draws + 1)
     assert report.light == report["groups"].light == "bad" and "group miscalibrated" in report.codes
     assert report.repair == (None if off == "both ways" else "offset")
