@@ -143,7 +143,7 @@ def _where(measured: Measurements, say: Callable[..., str]) -> list[str]:
     view, region = measured.focus, measured.region
     sure = f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
     texts = [sure] * (view.wrong > 0)
-    if view.wrong and measured.test.others > measured.settings.alpha:
+    if measured.only_sure:
         return texts + ["All others together show no error beyond chance."] * (view.sure < view.n)
     if abs(view.z_level) < SIDE:
         texts = ["That much may be chance; that it is wrong in parts is not.", *texts]

@@ -174,6 +174,8 @@ def direction_answer(measured: Measurements) -> Answer:
             f"{spell(region.n, 'prediction')} say {in_digits(region.mean_prob)}, observed "
             f"{in_digits(region.frequency)}. "
         )
+    elif measured.only_sure:
+        text += f"All that is shown is {spell(view.wrong, 'row')} that wrongly said 0 or 1. "
     elif way != "mixed" and used != "1 bin":
         text += f"It is spread over {used}. "
     text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."

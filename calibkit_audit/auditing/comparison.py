@@ -331,7 +331,7 @@ def _null_level(own: AuditRows, limit: float, **how: Any) -> NullLevel:
     """Redraw labels, and more of them where they leave open on which side of the limit p lies."""
     model = DependentRows(label=own.label, prob=own.prob, clusters=own.clusters, weight=own.weight)
     most = max(_DRAWS, min(_MOST_DRAWS, max(int(4 / limit), _NEAR // own.prob.size)))
-    for n_draws in (_DRAWS, most):
+    for n_draws in sorted({_DRAWS, min(5 * _DRAWS, most), most}):
         null = model.null_level(expected_calibration_error, n_draws=n_draws, **how)
         if not undecided(round(null.p_value * (n_draws + 1)) - 1, n_draws, [limit]):
             break

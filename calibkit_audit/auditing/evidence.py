@@ -145,10 +145,15 @@ class Measurements:
         return f"Expected calibration error {four_digits(self.error.value)}; {chance}."
 
     @property
+    def only_sure(self) -> bool:
+        """Whether nothing contradicts but rows that said exactly 0 or 1."""
+        return self.focus.wrong > 0 and self.test.others > self.settings.alpha
+
+    @property
     def region(self) -> Region | None:
-        """Where most of the error lies, if it has a direction."""
+        """Where most of the error lies, if it has a direction, and is not of sure rows alone."""
         way, top = directions(self.focus)[0], self.focus.view == TOP
-        return None if way == "mixed" else region_of(self.band.table, way, top)
+        return None if way == "mixed" or self.only_sure else region_of(self.band.table, way, top)
 
 
 def evidence_of(

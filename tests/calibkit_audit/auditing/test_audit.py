@@ -323,6 +323,7 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     assert report.groups is not None and not report.groups.miscalibrated
     assert f"wrong: {wrong % 2} has most (1)" in report["groups"].sentence
     assert "1 wrong. All others together show no error beyond chance. Never" in report.advice
+    assert "shown is 1 row that wrongly said 0 or 1. 0 of" in report["direction"].sentence
     numbers, sentence = report["calibration"].numbers, report["calibration"].sentence
     assert report.verdicts["calibration"] == "miscalibrated" and numbers["p_value"] == 0
     assert numbers["p_value_of_others"] > 0.01
@@ -421,7 +422,8 @@ def test_where_most_of_it_lies_is_what_the_bins_say(seed: int) -> None:
     low, high, n = (numbers.get(f"region_{name}") for name in ("low", "high", "n"))
     assert (low, n) == (other.numbers.get("region_low"), other.numbers.get("region_n"))
     if low is None:
-        assert "spread over" in answer.sentence or way in ("mixed", "no direction")
+        told = "spread over" in answer.sentence or "All that is shown" in answer.sentence
+        assert told or way in ("mixed", "no direction")
         return
     table = ck.reliability_table(y, p)
     inside = (table.edges[:-1] >= low) & (table.edges[1:] <= high)
