@@ -208,9 +208,9 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 # What was counted when this was last set. Wanted are 6,500, 4,900, 12,500, 21,000 and 2,500 lines.
 SIZES = {
     "calibkit": (6_500, 70_231, 60),
-    "calibkit_audit": (5_431, 64_885, 41),
+    "calibkit_audit": (5_432, 64_896, 41),
     "calibkit_course": (12_478, 133_645, 161),
-    "tests": (24_267, 311_442, 159),
+    "tests": (24_269, 311_450, 159),
     "tools": (2_663, 30_435, 30),
 }
 

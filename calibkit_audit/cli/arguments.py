@@ -23,6 +23,7 @@ CODES_OF = {  # the command looks at no column that is not named
 _PAID = ("better cost", "worse cost", "costly", "not costly", "worse than ignoring")
 # Without this option there is no such code.
 NEEDED_FOR = dict.fromkeys(_PAID, "costs") | dict.fromkeys(FINDINGS["time"], "time")
+NEEDED_FOR |= dict.fromkeys(FINDINGS["groups"], "group")
 
 
 def command_parser() -> argparse.ArgumentParser:

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -392,6 +393,7 @@ REFUSED = {
     "audit log.csv USUAL --fail-if bad": "'bad' is no code; codes: aligned",
     "audit log.csv USUAL --fail-if not-x,costly": "no code",
     "audit log.csv USUAL --fail-if costly": "'costly' needs --costs",
+    "audit log.csv USUAL --fail-if 'group miscalibrated'": "needs --group",
     "audit log.csv USUAL --seed -1": "--seed are at least 0",
     "audit log.csv USUAL --fail-if ,": "'' is no code",
     "audit log.csv USUAL --costs 1-20": "not of the form FP:FN",
@@ -453,7 +455,7 @@ def test_wrong_use_is_refused_in_a_sentence(run: Run, command: str, words: str) 
     short = {"USUAL": " ".join(USUAL), "PAIR": " ".join(PAIR), "RATE": "rate j.csv --judge"}
     for name, usual in short.items():
         command = command.replace(name, usual)
-    said = run(*command.split())
+    said = run(*shlex.split(command))
     assert (said.code, said.out) == (2, "")
     assert re.search(words, said.err), said.err
     assert "Traceback" not in said.err
